@@ -78,6 +78,19 @@ ForeignKeyDescriptor foreign_key_of(const RowReader& row) {
   return key;
 }
 
+// What a row of pg_type says of a domain.
+DomainDescriptor domain_of(const RowReader& row) {
+  DomainDescriptor domain;
+  domain.base = row.oid(pg_type_typbasetype);
+  domain.typmod = row.int4(pg_type_typtypmod);
+  domain.dimensions = row.int4(pg_type_typndims);
+  domain.collation = row.oid(pg_type_typcollation);
+  domain.not_null = row.boolean(pg_type_typnotnull);
+  domain.default_value = StoredExpression::read(row.text(pg_type_typdefaultbin));
+  domain.default_text = row.text(pg_type_typdefault);
+  return domain;
+}
+
 }  // namespace
 
 // visit(RowReader, CatalogRecord) for every row that exists.
@@ -251,6 +264,7 @@ void CatalogLoader::read_index_expressions(const std::vector<StoredExpression>& 
 void CatalogLoader::read_constraints() {
   for_each_row(system_oid::pg_constraint, [&](const RowReader& row, CatalogRecord) {
     Oid table = row.oid(pg_constraint_conrelid);
+    if (table == invalid_oid) return;  // a domain's
     ConstraintDescriptor constraint;
     constraint.oid = row.oid(pg_constraint_oid);
     constraint.name = row.text(pg_constraint_conname);
@@ -274,7 +288,48 @@ void CatalogLoader::read_constraints() {
   });
 }
 
-// The rows of tables, enums, and arrays of these.
+// What is done with their values, of a type behind those that it is made of.
+void CatalogLoader::make_values(TypeDescriptor& type) {
+  if (type.values != nullptr) return;
+  Oid oid = type.address.oid;
+  if (type.domain == nullptr) {
+    type.values = UserType::make_enum(oid, type.array_oid, type.name);
+    return;
+  }
+  // By the type itself where arrays of it are what the domain is over.
+  auto beneath = types_.find(element_of(type.domain->base));
+  if (beneath != types_.end()) make_values(*beneath->second);
+  type.values = UserType::make_domain(oid, type.array_oid, type.name, type.domain->base,
+                                      type.domain->typmod, type.domain->collation);
+}
+
+Oid CatalogLoader::element_of(Oid type) const {
+  auto found = array_elements_.find(type);
+  return found != array_elements_.end() ? found->second : type;
+}
+
+void CatalogLoader::read_domain_constraints() {
+  std::unordered_map<Oid, std::vector<DomainConstraint>> constraints;  // by type
+  for_each_row(system_oid::pg_constraint, [&](const RowReader& row, CatalogRecord) {
+    Oid type = row.oid(pg_constraint_contypid);
+    if (type == invalid_oid) return;
+    DomainConstraint constraint;
+    constraint.oid = row.oid(pg_constraint_oid);
+    constraint.name = row.text(pg_constraint_conname);
+    constraint.check = StoredExpression::read(row.text(pg_constraint_conbin));
+    constraint.validated = row.boolean(pg_constraint_convalidated);
+    constraints[type].push_back(std::move(constraint));
+  });
+  for (auto& [oid, of_type] : constraints) {
+    TypeDescriptor& type = *existing(types_, oid, "a domain");
+    auto domain = std::make_shared<DomainDescriptor>(*type.domain);
+    std::ranges::sort(of_type, {}, &DomainConstraint::name);
+    domain->constraints = std::move(of_type);
+    type.domain = std::move(domain);
+  }
+}
+
+// The rows of tables, enums, domains, and arrays of these.
 void CatalogLoader::read_types() {
   std::unordered_map<Oid, std::string> array_names;
   for_each_row(system_oid::pg_type, [&](const RowReader& row, CatalogRecord record) {
@@ -283,7 +338,7 @@ void CatalogLoader::read_types() {
       TableDescriptor& table = *existing(by_oid_, relation, "a table");
       table.array_type = row.oid(pg_type_typarray);
       table.type_record = record;
-    } else if (row.character(pg_type_typtype) == 'e') {
+    } else if (char kind = row.character(pg_type_typtype); kind == 'e' || kind == 'd') {
       auto type = std::make_shared<TypeDescriptor>();
       type->address.oid = oid;
       type->schema = row.oid(pg_type_typnamespace);
@@ -291,14 +346,16 @@ void CatalogLoader::read_types() {
       type->owner = row.oid(pg_type_typowner);
       type->array_oid = row.oid(pg_type_typarray);
       type->record = record;
+      if (kind == 'd') type->domain = std::make_shared<DomainDescriptor>(domain_of(row));
       types_[oid] = std::move(type);
     } else if (oid >= Catalog::first_user_oid) {
       array_names[oid] = row.text(pg_type_typname);
+      array_elements_[oid] = row.oid(pg_type_typelem);
     }
   });
   for (auto& [oid, type] : types_) {
     type->array_name = existing(array_names, type->array_oid, "an array type");
-    type->values = UserType::make_enum(oid, type->array_oid, type->name);
+    make_values(*type);
   }
 }
 
@@ -396,6 +453,7 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_classes();
   read_types();
   read_enum_labels();
+  read_domain_constraints();
   read_attributes();
   read_defaults();
   read_indexes();

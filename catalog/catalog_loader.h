@@ -42,7 +42,10 @@ class CatalogLoader {
   void read_index_expressions(const std::vector<StoredExpression>& values, IndexDescriptor* index);
   void read_constraints();
   void read_types();
+  void make_values(TypeDescriptor& type);
+  Oid element_of(Oid type) const;
   void read_enum_labels();
+  void read_domain_constraints();
   void read_sequences();
   void read_rules();
   void read_dependencies();
@@ -71,6 +74,7 @@ class CatalogLoader {
   std::unordered_map<Oid, ColumnDescriptor*> defaults_;                     // by pg_attrdef row
   std::unordered_map<Oid, std::shared_ptr<SequenceDescriptor>> sequences_;
   std::unordered_map<Oid, std::shared_ptr<TypeDescriptor>> types_;  // that users made
+  std::unordered_map<Oid, Oid> array_elements_;                     // of users' array types
 };
 
 }  // namespace pgsilo

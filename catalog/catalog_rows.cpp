@@ -229,26 +229,35 @@ SystemRow CatalogRows::index(const TableDescriptor& table, const IndexDescriptor
   return to;
 }
 
-SystemRow CatalogRows::constraint(const TableDescriptor& table,
-                                  const ConstraintDescriptor& constraint) {
+SystemRow CatalogRows::empty_constraint(Oid oid, std::string_view name, Oid schema) {
   SystemRow to = row(system_oid::pg_constraint);
-  to.set_int(pg_constraint_oid, constraint.oid)
-      .set(pg_constraint_conname, constraint.name)
-      .set_int(pg_constraint_connamespace, table.schema)
-      .set_char(pg_constraint_contype, static_cast<char>(constraint.type))
-      .set_bool(pg_constraint_condeferrable, constraint.deferrable)
-      .set_bool(pg_constraint_condeferred, constraint.initially_deferred)
-      .set_bool(pg_constraint_convalidated, constraint.validated)
-      .set_int(pg_constraint_conrelid, table.oid)
+  to.set_int(pg_constraint_oid, oid)
+      .set(pg_constraint_conname, name)
+      .set_int(pg_constraint_connamespace, schema)
+      .set_bool(pg_constraint_condeferrable, false)
+      .set_bool(pg_constraint_condeferred, false)
+      .set_int(pg_constraint_conrelid, 0)
       .set_int(pg_constraint_contypid, 0)
-      .set_int(pg_constraint_conindid, constraint.index)
+      .set_int(pg_constraint_conindid, 0)
       .set_int(pg_constraint_conparentid, 0)
       .set_int(pg_constraint_confrelid, 0)
       .set_char(pg_constraint_confupdtype, ' ')
       .set_char(pg_constraint_confdeltype, ' ')
       .set_char(pg_constraint_confmatchtype, ' ')
       .set_bool(pg_constraint_conislocal, true)
-      .set_int(pg_constraint_coninhcount, 0)
+      .set_int(pg_constraint_coninhcount, 0);
+  return to;
+}
+
+SystemRow CatalogRows::constraint(const TableDescriptor& table,
+                                  const ConstraintDescriptor& constraint) {
+  SystemRow to = empty_constraint(constraint.oid, constraint.name, table.schema);
+  to.set_char(pg_constraint_contype, static_cast<char>(constraint.type))
+      .set_bool(pg_constraint_condeferrable, constraint.deferrable)
+      .set_bool(pg_constraint_condeferred, constraint.initially_deferred)
+      .set_bool(pg_constraint_convalidated, constraint.validated)
+      .set_int(pg_constraint_conrelid, table.oid)
+      .set_int(pg_constraint_conindid, constraint.index)
       .set_bool(pg_constraint_connoinherit, constraint.type != ConstraintType::check);
   if (!constraint.columns.empty()) to.set(pg_constraint_conkey, numbers(constraint.columns, 1));
   if (!constraint.check.empty())

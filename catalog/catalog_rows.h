@@ -22,6 +22,7 @@ class CatalogRows {
   SystemRow attribute(const TableDescriptor& table, const IndexDescriptor& index, size_t position);
   SystemRow index(const TableDescriptor& table, const IndexDescriptor& index);
   SystemRow constraint(const TableDescriptor& table, const ConstraintDescriptor& constraint);
+  SystemRow constraint(const TypeDescriptor& type, const DomainConstraint& constraint);
   SystemRow default_expression(const TableDescriptor& table, const ColumnDescriptor& column);
   SystemRow sequence(const TableDescriptor& sequence);
   // pg_rewrite: of a user's view.
@@ -45,6 +46,7 @@ class CatalogRows {
   SystemRow empty_class(Oid oid, std::string_view name, const TableDescriptor& table);
   SystemRow empty_attribute(Oid relation, std::string_view name, int16_t number,
                             const TypeInfo* type);
+  SystemRow empty_constraint(Oid oid, std::string_view name, Oid schema);
   SystemRow empty_type(Oid oid, std::string_view name, Oid schema);
   Datum texts(std::span<const std::string> texts);
   Datum numbers(std::span<const int16_t> numbers, int32_t lower_bound);

@@ -30,6 +30,19 @@ SystemRow CatalogRows::empty_type(Oid oid, std::string_view name, Oid schema) {
 
 namespace {
 
+// A domain prints and sends as the type beneath, and reads by itself.
+TypeFunctions domain_type_functions(const TypeInfo& base) {
+  constexpr Oid domain_in = 2597;
+  constexpr Oid domain_recv = 2598;
+  TypeFunctions functions = base.typtype == 'e' ? enum_type_functions : type_functions(base.oid);
+  if (functions.output == invalid_oid && is_array_type(base))
+    functions = type_functions(type_oid::int4_array);
+  functions.input = domain_in;
+  functions.receive = domain_recv;
+  functions.modifier_in = functions.modifier_out = functions.subscript = invalid_oid;
+  return functions;
+}
+
 void set_functions(SystemRow& to, const TypeFunctions& functions) {
   to.set_int(pg_type_typsubscript, functions.subscript)
       .set_int(pg_type_typinput, functions.input)
@@ -95,7 +108,30 @@ SystemRow CatalogRows::builtin_type(const TypeInfo& type) {
 SystemRow CatalogRows::user_type(const TypeDescriptor& type) {
   SystemRow to = empty_type(type.address.oid, type.name, type.schema);
   set_facts(to, type.values->type());
-  set_functions(to, enum_type_functions);
+  if (type.domain == nullptr) {
+    set_functions(to, enum_type_functions);
+    return to;
+  }
+  const DomainDescriptor& domain = *type.domain;
+  set_functions(to, domain_type_functions(*type.values->type().base));
+  to.set_bool(pg_type_typnotnull, domain.not_null)
+      .set_int(pg_type_typbasetype, domain.base)
+      .set_int(pg_type_typtypmod, domain.typmod)
+      .set_int(pg_type_typndims, domain.dimensions)
+      .set_int(pg_type_typcollation, domain.collation);
+  if (domain.default_value.empty()) return to;
+  to.set(pg_type_typdefaultbin, std::string_view(domain.default_value.text))
+      .set(pg_type_typdefault, std::string_view(domain.default_text));
+  return to;
+}
+
+SystemRow CatalogRows::constraint(const TypeDescriptor& type, const DomainConstraint& constraint) {
+  SystemRow to = empty_constraint(constraint.oid, constraint.name, type.schema);
+  to.set_char(pg_constraint_contype, static_cast<char>(ConstraintType::check))
+      .set_bool(pg_constraint_convalidated, constraint.validated)
+      .set_int(pg_constraint_contypid, type.address.oid)
+      .set_bool(pg_constraint_connoinherit, false)
+      .set(pg_constraint_conbin, std::string_view(constraint.check.text));
   return to;
 }
 

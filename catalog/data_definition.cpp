@@ -2,6 +2,7 @@
 
 #include "catalog/definition/comment_steps.h"
 #include "catalog/definition/definition_steps.h"
+#include "catalog/definition/domain_steps.h"
 #include "catalog/definition/type_steps.h"
 
 namespace pgsilo {
@@ -239,6 +240,56 @@ TransactionStatus DataDefinition::rename_type(Oid type, std::string_view new_nam
 TransactionStatus DataDefinition::drop_types(std::span<const ObjectName> names, bool if_exists,
                                              bool cascade) {
   return run<TypeSteps>([&](TypeSteps& steps) { steps.drop_types(names, if_exists, cascade); });
+}
+
+TransactionStatus DataDefinition::set_type_schema(Oid type, std::string_view schema) {
+  return run<TypeSteps>([&](TypeSteps& steps) { steps.set_schema(type, schema); });
+}
+
+TransactionStatus DataDefinition::create_domain(const ObjectName& name,
+                                                const DomainDefinition& definition) {
+  return run<DomainSteps>([&](DomainSteps& steps) { steps.create(name, definition); });
+}
+
+TransactionStatus DataDefinition::drop_domains(std::span<const ObjectName> names, bool if_exists,
+                                               bool cascade) {
+  return run<TypeSteps>(
+      [&](TypeSteps& steps) { steps.drop_types(names, if_exists, cascade, /*domains=*/true); });
+}
+
+TransactionStatus DataDefinition::set_domain_default(Oid domain, const StoredExpression& value,
+                                                     std::string_view text) {
+  return run<DomainSteps>([&](DomainSteps& steps) { steps.set_default(domain, value, text); });
+}
+
+TransactionStatus DataDefinition::set_domain_not_null(Oid domain, bool not_null,
+                                                      DomainValues* values) {
+  return run<DomainSteps>(
+      [&](DomainSteps& steps) { steps.set_not_null(domain, not_null, values); });
+}
+
+TransactionStatus DataDefinition::add_domain_constraint(
+    Oid domain, const DomainConstraintDefinition& constraint, DomainValues* values) {
+  return run<DomainSteps>(
+      [&](DomainSteps& steps) { steps.add_constraint(domain, constraint, values); });
+}
+
+TransactionStatus DataDefinition::validate_domain_constraint(Oid domain, std::string_view name,
+                                                             DomainValues* values) {
+  return run<DomainSteps>(
+      [&](DomainSteps& steps) { steps.validate_constraint(domain, name, values); });
+}
+
+TransactionStatus DataDefinition::drop_domain_constraint(Oid domain, std::string_view name,
+                                                         bool if_exists) {
+  return run<DomainSteps>(
+      [&](DomainSteps& steps) { steps.drop_constraint(domain, name, if_exists); });
+}
+
+TransactionStatus DataDefinition::rename_domain_constraint(Oid domain, std::string_view name,
+                                                           std::string_view new_name) {
+  return run<DomainSteps>(
+      [&](DomainSteps& steps) { steps.rename_constraint(domain, name, new_name); });
 }
 
 }  // namespace pgsilo

@@ -150,6 +150,23 @@ struct ViewDefinition {
   bool or_replace = false;
 };
 
+struct DomainConstraintDefinition {
+  std::string name;        // empty: chosen as PostgreSQL does
+  StoredExpression check;  // over the value, which is column 1
+  bool not_valid = false;
+};
+
+struct DomainDefinition {
+  Oid base = invalid_oid;
+  int32_t typmod = -1;
+  int32_t dimensions = 0;
+  Oid collation = invalid_oid;
+  bool not_null = false;
+  StoredExpression default_value;
+  std::string default_text;
+  std::vector<DomainConstraintDefinition> constraints;
+};
+
 // ALTER TYPE ... ADD VALUE.
 struct EnumValueDefinition {
   std::string_view name;
@@ -186,6 +203,16 @@ class RowTransform {
  public:
   virtual ~RowTransform() = default;
   virtual void apply(std::span<Datum> values) = 0;
+};
+
+// Looks at the values that are there when a domain is to allow less.
+class DomainValues {
+ public:
+  virtual ~DomainValues() = default;
+  // For the rows of a table, in the order of the tables' OIDs: throws SqlError for a row whose
+  // column the domain would not allow.
+  virtual std::unique_ptr<RowTransform> visitor(const TableDescriptor& table,
+                                                const ColumnDescriptor& column) = 0;
 };
 
 class DataDefinition {
@@ -313,6 +340,26 @@ class DataDefinition {
   // An empty text: the object has none any more.
   TransactionStatus set_comment(const CommentAddress& of, std::string_view text);
   TransactionStatus drop_types(std::span<const ObjectName> names, bool if_exists, bool cascade);
+  TransactionStatus set_type_schema(Oid type, std::string_view schema);
+
+  // --- domains ---
+  TransactionStatus create_domain(const ObjectName& name, const DomainDefinition& definition);
+  // As drop_types(); 42809 of other types.
+  TransactionStatus drop_domains(std::span<const ObjectName> names, bool if_exists, bool cascade);
+  // An empty value: drops it.
+  TransactionStatus set_domain_default(Oid domain, const StoredExpression& value,
+                                       std::string_view text);
+  // `values`: those that are there have to fulfil it (null: they need not). All tables with columns
+  // of the domain, or of domains over it, are locked against writers. 0A000: a column has arrays of
+  // it.
+  TransactionStatus set_domain_not_null(Oid domain, bool not_null, DomainValues* values);
+  TransactionStatus add_domain_constraint(Oid domain, const DomainConstraintDefinition& constraint,
+                                          DomainValues* values);
+  TransactionStatus validate_domain_constraint(Oid domain, std::string_view name,
+                                               DomainValues* values);
+  TransactionStatus drop_domain_constraint(Oid domain, std::string_view name, bool if_exists);
+  TransactionStatus rename_domain_constraint(Oid domain, std::string_view name,
+                                             std::string_view new_name);
 
   TransactionStatus create_schema(std::string_view name, bool if_not_exists);
   TransactionStatus drop_schemas(std::span<const std::string_view> names, bool if_exists,

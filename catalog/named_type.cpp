@@ -31,4 +31,17 @@ std::string shown_type(const CatalogView& catalog, Oid type) {
   return concat(quote_identifier(named->schema_name, arena), ".", name);
 }
 
+std::vector<std::shared_ptr<const TypeDescriptor>> domains_of(const CatalogView& catalog,
+                                                              Oid type) {
+  std::vector<std::shared_ptr<const TypeDescriptor>> domains;
+  std::shared_ptr<const UserType> user_type = share_user_type(type);
+  while (user_type != nullptr) {
+    auto found = catalog.find_type(user_type->type().oid);
+    if (found == nullptr || found->domain == nullptr) break;
+    domains.push_back(found);
+    user_type = share_user_type(found->domain->base);
+  }
+  return domains;
+}
+
 }  // namespace pgsilo

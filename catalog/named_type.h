@@ -2,9 +2,11 @@
 // search path that does not name it; then those that users made.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catalog/catalog_view.h"
 #include "sql/types/type.h"
@@ -18,5 +20,9 @@ const TypeInfo* find_named_type(const CatalogView& catalog, std::span<const std:
 // "mood", "s.mood" where it is not visible, "mood[]"; as format_type() of types that are not a
 // user's, and of those that the view does not have.
 std::string shown_type(const CatalogView& catalog, Oid type);
+
+// The domains that decide which values `type` has: itself, those that it is over, and those of
+// elements.
+std::vector<std::shared_ptr<const TypeDescriptor>> domains_of(const CatalogView& catalog, Oid type);
 
 }  // namespace pgsilo

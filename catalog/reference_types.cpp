@@ -24,7 +24,10 @@ bool is_of_one_family(Oid left, Oid right) {
 
 }  // namespace
 
-ReferenceTypes reference_types(Oid referring, Oid referenced) {
+ReferenceTypes reference_types(Oid given_referring, Oid given_referenced) {
+  // A domain is compared as the type beneath it.
+  Oid referring = base_type_of(given_referring);
+  Oid referenced = base_type_of(given_referenced);
   if (referring == referenced) return {};
   if (is_integer_type(referring) && is_integer_type(referenced))
     return {ReferenceConversion::integer};

@@ -5,6 +5,7 @@
 #include "catalog/catalog_view.h"
 #include "catalog/named_relation.h"
 #include "catalog/named_type.h"
+#include "executor/domain_checks.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -67,6 +68,19 @@ std::string qualified_name(std::string_view schema, std::string_view name) {
   return std::string(text.view());
 }
 
+CatalogNames::CatalogNames(CatalogView& view, Transaction& transaction)
+    : view_(view), transaction_(transaction) {}
+
+CatalogNames::~CatalogNames() = default;
+
+void CatalogNames::set_session(ExecutionContext& session) {
+  domains_ = std::make_unique<DomainChecks>(session);
+}
+
+void CatalogNames::check_domain(Oid domain, Datum value) {
+  if (domains_ != nullptr) domains_->check(view_.told_by(transaction_), domain, value);
+}
+
 Oid CatalogNames::find_relation(const std::vector<std::string>& name) const {
   ast::RangeVar named;
   named.name = name.back();
@@ -75,11 +89,9 @@ Oid CatalogNames::find_relation(const std::vector<std::string>& name) const {
   return table != nullptr ? table->oid : index->oid;
 }
 
-Oid CatalogNames::find_type_name(const std::vector<std::string>& name,
-                                 std::string_view text) const {
+Oid CatalogNames::find_type_name(const std::vector<std::string>& name, std::string_view text,
+                                 bool is_array) const {
   std::vector<std::string_view> words(name.begin(), name.end());
-  bool is_array = words.back().ends_with("[]");
-  if (is_array) words.back().remove_suffix(2);
   if (const TypeInfo* type = find_named_type(view_.told_by(transaction_), words)) {
     if (!is_array) return type->oid;
     if (type->array != invalid_oid) return type->array;
@@ -99,12 +111,14 @@ Oid CatalogNames::find(Oid reg_type, std::string_view text) {
       return find_relation(split_qualified_name(text));
     case type_oid::regtype: {
       std::vector<std::string> name;
+      bool is_array = text.ends_with("[]");
+      std::string_view element = text.substr(0, text.size() - (is_array ? 2 : 0));
       try {
-        name = split_qualified_name(text);
+        name = split_qualified_name(element);
       } catch (const SqlError&) {
-        name = {std::string(text)};  // several words: one of SQL's own names
+        name = {std::string(element)};  // several words: one of SQL's own names
       }
-      return find_type_name(name, text);
+      return find_type_name(name, text, is_array);
     }
     case type_oid::regproc: {
       std::span<const BuiltinProcedure> found = find_procedures(split_qualified_name(text).back());

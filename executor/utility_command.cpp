@@ -29,6 +29,14 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
       return make_create_enum(planned);
     case ast::NodeKind::alter_enum_stmt:
       return make_alter_enum(planned);
+    case ast::NodeKind::create_domain_stmt:
+      return make_create_domain(planned);
+    case ast::NodeKind::alter_domain_stmt:
+      return make_alter_domain(planned);
+    case ast::NodeKind::set_schema_stmt:
+      return make_set_schema(planned);
+    case ast::NodeKind::change_owner_stmt:
+      return make_change_owner(planned);
     case ast::NodeKind::create_sequence_stmt:
       return make_create_sequence(planned);
     case ast::NodeKind::alter_sequence_stmt:

@@ -168,6 +168,12 @@ void CatalogWrite::remove_comments(ObjectAddress object, int32_t part) {
     remove_row(system_oid::pg_description, {object.oid, object.catalog, each});
 }
 
+bool CatalogWrite::type_name_taken(Oid schema, std::string_view name) {
+  std::string row;
+  return writer_.find_by_index(catalog_.system_tables().table(system_oid::pg_type), type_name_index,
+                               {Datum::of_bytes(name), Datum::of_int(schema)}, &row);
+}
+
 std::string CatalogWrite::array_type_name(Oid schema, std::string_view table) {
   const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
   std::string name(table);
@@ -271,8 +277,27 @@ std::shared_ptr<const UserType> CatalogWrite::hold_type(Oid type) {
   return found;
 }
 
+void CatalogWrite::remove_dependencies(ObjectAddress object) {
+  for (const Dependency& use : dependencies_of(object)) {
+    remove_row(system_oid::pg_depend, {use.object.catalog, use.object.oid, 0,
+                                       use.referenced.catalog, use.referenced.oid, use.part});
+  }
+  require_ok(transaction_.continue_statement());
+}
+
+void CatalogWrite::remove_domain_constraint(const DomainConstraint& constraint) {
+  ObjectAddress address{system_oid::pg_constraint, constraint.oid};
+  remove_dependencies(address);
+  remove_comments(address);
+  remove_row(system_oid::pg_constraint, {constraint.oid});
+}
+
 void CatalogWrite::remove_type(const TypeDescriptor& type) {
   for (const EnumLabel& label : type.labels.all()) remove_row(system_oid::pg_enum, {label.oid});
+  if (type.domain != nullptr) {
+    for (const DomainConstraint& each : type.domain->constraints) remove_domain_constraint(each);
+    remove_dependencies(type.address);
+  }
   remove_comments({system_oid::pg_type, type.array_oid});
   remove_comments(type.address);
   remove_row(system_oid::pg_type, {type.array_oid});

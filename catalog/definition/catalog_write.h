@@ -64,6 +64,10 @@ class CatalogWrite {
   std::shared_ptr<const UserType> hold_type(Oid type);
   // The rows of a type that nothing uses any more.
   void remove_type(const TypeDescriptor& type);
+  // The same of a domain's constraint.
+  void remove_domain_constraint(const DomainConstraint& constraint);
+  // What the object needed.
+  void remove_dependencies(ObjectAddress object);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
   // What needs the object or, `part` not 0, that part of it: rows of pg_depend. The object is
   // locked.
@@ -72,6 +76,7 @@ class CatalogWrite {
   std::vector<Dependency> dependencies_of(ObjectAddress object) const;
   // Those of an object that goes and of its parts; with `part`, of that one.
   void remove_comments(ObjectAddress object, int32_t part = 0);
+  bool type_name_taken(Oid schema, std::string_view name);
   // The first of _name, __name ... that no type of the schema has.
   std::string array_type_name(Oid schema, std::string_view name);
   // An array type of that name gives way, as PostgreSQL has it: 42710 if another kind of type has

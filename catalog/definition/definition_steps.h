@@ -70,6 +70,11 @@ class DefinitionSteps : CatalogWrite {
   using Types = std::vector<std::shared_ptr<const TypeDescriptor>>;
   // That are locked, with the columns that are of them.
   void drop_found_types(Types types, bool cascade);
+  // Locks the table (against everybody else, unless told otherwise). Refuses system tables.
+  const TableDescriptor& lock_table(Oid oid, std::initializer_list<LockMode> modes = {
+                                                 LockMode::access_exclusive});
+  // What an expression names stays while the expression is there.
+  void insert_uses(ObjectAddress expression, const ExpressionUses& uses);
 
  private:
   // A table being changed: a copy of its descriptor, with its indexes apart.
@@ -80,9 +85,6 @@ class DefinitionSteps : CatalogWrite {
   };
 
   // --- definition_steps.cpp ---
-  // Locks the table (against everybody else, unless told otherwise). Refuses system tables.
-  const TableDescriptor& lock_table(Oid oid, std::initializer_list<LockMode> modes = {
-                                                 LockMode::access_exclusive});
   Draft draft_of(const TableDescriptor& table);
   // An index of a draft, to be changed: a copy in its place.
   static IndexDescriptor& changed(std::shared_ptr<const IndexDescriptor>& index);
@@ -147,8 +149,6 @@ class DefinitionSteps : CatalogWrite {
   // Columns, types and sequences that its expressions name.
   void insert_index_uses(const IndexDescriptor& index);
   void remove_index_uses(const IndexDescriptor& index);
-  // What an expression names stays while the expression is there.
-  void insert_uses(ObjectAddress expression, const ExpressionUses& uses);
   void remove_uses(ObjectAddress expression, const ExpressionUses& uses);
   void update_index_rows(const TableDescriptor& table, int16_t column);
   void replace_default(TableDescriptor& table, ColumnDescriptor& column,
@@ -264,7 +264,7 @@ class DefinitionSteps : CatalogWrite {
   };
   // 2BP01 if an expression that stays names one of the sequences or types, or if there are
   // references; with `cascade` they go. Then the sequences and types go.
-  void drop(const Dropped& dropped, bool cascade);
+  void drop(Dropped dropped, bool cascade);
   // A default or check of a table that stays, which names what goes.
   struct ExpressionUse {
     Oid table;
@@ -284,6 +284,18 @@ class DefinitionSteps : CatalogWrite {
     std::shared_ptr<const TypeDescriptor> type;
   };
   std::vector<TypeUse> remaining_type_uses(const Dropped& dropped) const;
+  // A domain that is over what goes, or whose default or check names it.
+  struct DomainUse {
+    std::shared_ptr<const TypeDescriptor> domain;
+    std::string constraint;  // of the domain, which stays; empty: the domain goes
+    std::string needed;
+    bool goes() const { return constraint.empty(); }
+  };
+  // Domains that go are types that go.
+  std::vector<DomainUse> remaining_domain_uses(Dropped* dropped);
+  void add_domain_uses(ObjectAddress used, const std::string& needed, Dropped* dropped,
+                       std::vector<DomainUse>* uses);
+  Dependent dependent(const DomainUse& use);
   std::vector<ViewUse> remaining_view_uses(const Dropped& dropped,
                                            std::span<const TypeUse> type_uses) const;
   Dependent dependent(const TypeUse& use);
@@ -292,7 +304,8 @@ class DefinitionSteps : CatalogWrite {
   Dependent dependent(const IncomingReference& reference, const Dropped& dropped);
   std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const ExpressionUse> uses,
                                        std::span<const TypeUse> type_uses,
-                                       std::span<const ViewUse> view_uses);
+                                       std::span<const ViewUse> view_uses,
+                                       std::span<const DomainUse> domain_uses);
   // What a schema holds, and what refers to that.
   void add_relations_of(const SchemaDescriptor& schema, Dropped* dropped);
   void add_references_to(Dropped* dropped);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "catalog/definition/definition_steps.h"
+#include "catalog/definition/domain_steps.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -167,7 +168,7 @@ CatalogWrite::Dependent DefinitionSteps::dependent(const IncomingReference& refe
 // Contents come each with what depends on it.
 std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
     const Dropped& dropped, std::span<const ExpressionUse> uses, std::span<const TypeUse> type_uses,
-    std::span<const ViewUse> view_uses) {
+    std::span<const ViewUse> view_uses, std::span<const DomainUse> domain_uses) {
   std::vector<Dependent> all;
   auto add_views = [&](Oid root) {
     for (const ViewUse& use : view_uses) {
@@ -204,8 +205,20 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
     add_views(relation.oid);
     for (Oid sequence : owned_sequences(relation.oid)) add_views(sequence);
   }
+  auto columns_of = [&](auto&& is_of) {
+    for (const TypeUse& use : type_uses) {
+      if (is_of(use)) all.push_back(dependent(use));
+    }
+  };
+  for (const DomainUse& use : domain_uses) {
+    all.push_back(dependent(use));
+    columns_of([&](const TypeUse& each) { return use.goes() && each.type == use.domain; });
+  }
   if (!dropped.contents.empty()) return all;
-  for (const TypeUse& use : type_uses) all.push_back(dependent(use));
+  columns_of([&](const TypeUse& each) {
+    return std::ranges::none_of(
+        domain_uses, [&](const DomainUse& use) { return use.goes() && each.type == use.domain; });
+  });
   for (const ExpressionUse& use : uses) all.push_back(dependent(use));
   for (const IncomingReference& reference : dropped.references)
     all.push_back(dependent(reference, dropped));
@@ -213,11 +226,13 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
   return all;
 }
 
-void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
+void DefinitionSteps::drop(Dropped dropped, bool cascade) {
+  std::vector<DomainUse> domain_uses = remaining_domain_uses(&dropped);
   std::vector<ExpressionUse> uses = remaining_uses(dropped);
   std::vector<TypeUse> type_uses = remaining_type_uses(dropped);
   std::vector<ViewUse> view_uses = remaining_view_uses(dropped, type_uses);
-  announce_drop(dropped.what, dependents_of(dropped, uses, type_uses, view_uses), cascade);
+  announce_drop(dropped.what, dependents_of(dropped, uses, type_uses, view_uses, domain_uses),
+                cascade);
   size_t told = definition_.notices_.size();
   for (const ViewUse& use : std::views::reverse(view_uses)) remove_view(lock_table(use.view));
   for (const ExpressionUse& use : uses) {
@@ -234,10 +249,67 @@ void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
     drop_column(use.table, use.column, /*if_exists=*/false, /*cascade=*/true);
     require_ok(transaction_.continue_statement());
   }
+  for (const DomainUse& use : domain_uses) {
+    if (use.goes()) continue;
+    DomainSteps(definition_)
+        .drop_constraint(use.domain->address.oid, use.constraint, /*if_exists=*/false);
+    require_ok(transaction_.continue_statement());
+  }
   // What goes with a column goes without a word.
   definition_.notices_.resize(told);
   for (Oid sequence : dropped.sequences) remove_sequence(sequence);
   for (const auto& type : dropped.types) remove_type(*type);
+}
+
+std::vector<DefinitionSteps::DomainUse> DefinitionSteps::remaining_domain_uses(Dropped* dropped) {
+  std::vector<DomainUse> uses;
+  for (Oid sequence : dropped->sequences) {
+    add_domain_uses({system_oid::pg_class, sequence},
+                    concat("sequence ", shown_name(table_of(sequence))), dropped, &uses);
+  }
+  // Those that are found on the way are looked at, too.
+  for (size_t i = 0; i < dropped->types.size(); ++i) {
+    ObjectAddress address = dropped->types[i]->address;
+    add_domain_uses(address, concat("type ", shown_type(address.oid)), dropped, &uses);
+  }
+  // A constraint goes with its domain without a word.
+  std::erase_if(uses, [&](const DomainUse& use) {
+    return !use.goes() && dropped->has_type(use.domain->address.oid);
+  });
+  return uses;
+}
+
+void DefinitionSteps::add_domain_uses(ObjectAddress used, const std::string& needed,
+                                      Dropped* dropped, std::vector<DomainUse>* uses) {
+  auto find_domain = [&](Oid oid) {
+    std::shared_ptr<const TypeDescriptor> found = view_.find_type(oid);
+    // Somebody made it since this transaction looked at the catalog.
+    if (found == nullptr) throw EngineOutcome{TransactionStatus::conflict_record};
+    static_cast<void>(type_draft(oid));  // locks it
+    return found;
+  };
+  for (const Dependency& use : dependencies_on(used)) {
+    if (use.type != 'n') continue;
+    if (use.object.catalog == system_oid::pg_type) {
+      if (dropped->has_type(use.object.oid)) continue;
+      uses->push_back({find_domain(use.object.oid), {}, needed});
+      dropped->types.push_back(uses->back().domain);
+    }
+    if (use.object.catalog != system_oid::pg_constraint) continue;
+    for (const Dependency& of : dependencies_of(use.object)) {
+      if (of.type != 'a' || dropped->has_type(of.referenced.oid)) continue;  // a table's have none
+      std::shared_ptr<const TypeDescriptor> domain = find_domain(of.referenced.oid);
+      for (const DomainConstraint& each : domain->domain->constraints) {
+        if (each.oid == use.object.oid) uses->push_back({domain, each.name, needed});
+      }
+    }
+  }
+}
+
+CatalogWrite::Dependent DefinitionSteps::dependent(const DomainUse& use) {
+  std::string type = concat("type ", shown_type(use.domain->address.oid));
+  if (use.goes()) return {type, use.needed};
+  return {concat("constraint ", use.constraint), use.needed};
 }
 
 void DefinitionSteps::drop_found_types(Types types, bool cascade) {

@@ -68,8 +68,8 @@ void DefinitionSteps::add_types_of(const SchemaDescriptor& schema, Dropped* drop
   RowRef row;
   TransactionStatus status;
   while ((status = scan.next(&row)) == TransactionStatus::ok) {
-    if (types.get(row.row, pg_type_typnamespace).i64 == schema.oid &&
-        types.get(row.row, pg_type_typtype).i64 == 'e')
+    auto kind = static_cast<char>(types.get(row.row, pg_type_typtype).i64);
+    if (types.get(row.row, pg_type_typnamespace).i64 == schema.oid && (kind == 'e' || kind == 'd'))
       found.push_back(static_cast<Oid>(types.get(row.row, pg_type_oid).i64));
   }
   if (status != TransactionStatus::not_found) require_ok(status);

@@ -129,12 +129,24 @@ void TypeSteps::rename_type(Oid type, std::string_view new_name) {
 }
 
 std::shared_ptr<const TypeDescriptor> TypeSteps::find_to_drop(
-    const DataDefinition::ObjectName& name, bool if_exists) {
+    const DataDefinition::ObjectName& name, bool if_exists, bool domains) {
   if (skip_missing_schema(name.schema, if_exists)) return nullptr;
   bool is_array = name.name.ends_with(array_suffix);
   std::string_view element = name.name;
   if (is_array) element.remove_suffix(array_suffix.size());
   std::shared_ptr<const TypeDescriptor> type = view_.find_type(name.schema, element);
+  std::string written =
+      name.schema.empty() ? std::string(name.name) : concat(name.schema, ".", name.name);
+  bool is_builtin = name.schema.empty() || name.schema == "pg_catalog";
+  if (domains) {
+    bool is_type = type != nullptr || (is_builtin && find_type_by_name(name.name) != nullptr) ||
+                   view_.find_table(name.schema, name.name) != nullptr;
+    bool is_domain =
+        type != nullptr && type->domain != nullptr && !is_array && type->array_name != name.name;
+    if (is_type && !is_domain) {
+      throw SqlError(sqlstate::wrong_object_type, concat("\"", written, "\" is not a domain"));
+    }
+  }
   if (type != nullptr && (is_array || type->array_name == name.name)) {
     throw SqlError(sqlstate::dependent_objects_still_exist,
                    concat("cannot drop type ", shown_type(type->array_oid), " because type ",
@@ -142,7 +154,6 @@ std::shared_ptr<const TypeDescriptor> TypeSteps::find_to_drop(
         .hint(concat("You can drop type ", shown_type(type->address.oid), " instead."));
   }
   if (type != nullptr) return type;
-  bool is_builtin = name.schema.empty() || name.schema == "pg_catalog";
   if (const TypeInfo* builtin = is_builtin ? find_type_by_name(name.name) : nullptr) {
     throw SqlError(sqlstate::dependent_objects_still_exist,
                    concat("cannot drop type ", builtin->display_name,
@@ -156,8 +167,6 @@ std::shared_ptr<const TypeDescriptor> TypeSteps::find_to_drop(
         .hint(concat("You can drop ", table->kind == RelationKind::view ? "view " : "table ",
                      table->name, " instead."));
   }
-  std::string written =
-      name.schema.empty() ? std::string(name.name) : concat(name.schema, ".", name.name);
   if (!if_exists)
     throw SqlError(sqlstate::undefined_object, concat("type \"", written, "\" does not exist"));
   notice(sqlstate::successful_completion,
@@ -166,15 +175,40 @@ std::shared_ptr<const TypeDescriptor> TypeSteps::find_to_drop(
 }
 
 void TypeSteps::drop_types(std::span<const DataDefinition::ObjectName> names, bool if_exists,
-                           bool cascade) {
+                           bool cascade, bool domains) {
   std::vector<std::shared_ptr<const TypeDescriptor>> types;
   for (const DataDefinition::ObjectName& name : names) {
-    std::shared_ptr<const TypeDescriptor> type = find_to_drop(name, if_exists);
+    std::shared_ptr<const TypeDescriptor> type = find_to_drop(name, if_exists, domains);
     if (type == nullptr || std::ranges::find(types, type) != types.end()) continue;
     static_cast<void>(type_draft(type->address.oid));  // locks it
     types.push_back(std::move(type));
   }
   if (!types.empty()) DefinitionSteps(definition_).drop_found_types(std::move(types), cascade);
+}
+
+void TypeSteps::set_schema(Oid type, std::string_view schema_name) {
+  TypeDraft draft = type_draft(type);
+  const SchemaDescriptor& schema = creation_schema(schema_name);
+  if (schema.oid == draft->schema) return;
+  if (schema.oid == system_oid::schema_pg_catalog) {
+    throw SqlError(sqlstate::insufficient_privilege,
+                   concat("permission denied for schema ", schema.name));
+  }
+  if (type_name_taken(schema.oid, draft->name)) {
+    throw SqlError(
+        sqlstate::duplicate_object,
+        concat("type \"", draft->name, "\" already exists in schema \"", schema.name, "\""));
+  }
+  rest_on_schema(schema.oid);
+  draft->schema = schema.oid;
+  draft->schema_name = schema.name;
+  draft->array_name = array_type_name(schema.oid, draft->name);
+  writer_.update(rows_.array_type(*draft));
+  if (draft->domain != nullptr) {
+    for (const DomainConstraint& each : draft->domain->constraints)
+      writer_.update(rows_.constraint(*draft, each));
+  }
+  finish_type(std::move(draft));
 }
 
 }  // namespace pgsilo

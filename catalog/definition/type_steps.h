@@ -20,11 +20,14 @@ class TypeSteps : CatalogWrite {
   void add_enum_value(Oid type, const EnumValueDefinition& value, bool if_not_exists);
   void rename_enum_value(Oid type, std::string_view old_name, std::string_view new_name);
   void rename_type(Oid type, std::string_view new_name);
-  void drop_types(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade);
+  // `domains`: 42809 of others.
+  void drop_types(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade,
+                  bool domains = false);
+  void set_schema(Oid type, std::string_view schema);
 
  private:
   std::shared_ptr<const TypeDescriptor> find_to_drop(const DataDefinition::ObjectName& name,
-                                                     bool if_exists);
+                                                     bool if_exists, bool domains);
 };
 
 }  // namespace pgsilo

@@ -137,10 +137,7 @@ void DefinitionSteps::insert_view_uses(const TableDescriptor& view, const Stored
 }
 
 void DefinitionSteps::remove_view_uses(const TableDescriptor& view) {
-  for (const Dependency& use : dependencies_of(rule_of(view))) {
-    remove_row(system_oid::pg_depend, {use.object.catalog, use.object.oid, 0,
-                                       use.referenced.catalog, use.referenced.oid, use.part});
-  }
+  remove_dependencies(rule_of(view));
 }
 
 void DefinitionSteps::remove_view(const TableDescriptor& view) {

@@ -12,6 +12,7 @@
 #include "executor/transaction_status.h"
 #include "planner/bound/make_expression.h"
 #include "sql/internal_error.h"
+#include "sql/types/type.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
@@ -60,9 +61,10 @@ ReferenceCheck::ReferenceCheck(ExecutionContext& context, const TableDescriptor&
     Column column;
     column.from = place_of(constraint.columns[i]);
     column.to = place_of(referenced_columns[i]);
-    Oid from = table.columns[column.from].type;
-    Oid to = referenced_.columns[column.to].type;
+    Oid from = base_type_of(table.columns[column.from].type);
+    Oid to = base_type_of(referenced_.columns[column.to].type);
     ReferenceTypes types = reference_types(from, to);
+    column.to_type = to;
     column.is_integer = types.conversion == ReferenceConversion::integer;
     if (types.conversion == ReferenceConversion::cast)
       column.cast = make_cast(expressions_, context, types.procedure, from, to);
@@ -78,7 +80,7 @@ bool ReferenceCheck::encode(std::span<const Datum> row, ByteBuffer& key) {
   if (cast_memory_.bytes_reserved() != 0) cast_memory_.reset();
   for (const Column& column : columns_) {
     Datum value = row[column.from];
-    if (column.is_integer && !fits(referenced_.columns[column.to].type, value.i64)) return false;
+    if (column.is_integer && !fits(column.to_type, value.i64)) return false;
     if (column.cast != nullptr) value = column.cast->evaluate({&value, 1}, cast_memory_);
     referenced_row_[column.to] = value;
   }

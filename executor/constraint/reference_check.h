@@ -54,6 +54,7 @@ class ReferenceCheck {
   struct Column {
     size_t from = 0;  // 0-based, of the referring table
     size_t to = 0;    // 0-based, of the referenced one
+    Oid to_type = 0;  // of that column
     bool is_integer = false;
     std::unique_ptr<StandaloneExpression> cast;  // null: taken as it is
   };

@@ -5,6 +5,7 @@
 
 #include "catalog/catalog_view.h"
 #include "catalog/named_relation.h"
+#include "catalog/named_type.h"
 #include "executor/compiled_statement.h"
 #include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
@@ -110,9 +111,19 @@ class RowCompletion {
   RowContext context_;
 };
 
-// The table that is filled, and those that it refers to.
+// What a column's domain allows stays so until the transaction has committed.
+void use_domain(ExecutionState& state, const ColumnDescriptor& column) {
+  if (column.user_type == nullptr) return;
+  for (const auto& domain : domains_of(*state.session.catalog, column.type)) {
+    if (domain->record.record != nullptr)
+      state.check(state.transaction().use_descriptor(domain->record.record, domain->record.tid));
+  }
+}
+
+// The table that is filled, its columns' domains, and the tables that it refers to.
 void use_tables(ExecutionState& state, const TableDescriptor& table) {
   state.use_table(table, TableUse::write);
+  for (const ColumnDescriptor& column : table.columns) use_domain(state, column);
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (!constraint.foreign_key || constraint.foreign_key->referenced_table == table.oid) continue;
     Oid referenced = constraint.foreign_key->referenced_table;
@@ -213,7 +224,10 @@ class CopyFromRun {
     const FieldReader& column = readers_[i];
     bool null = (field.null && !column.force_not_null) || (field.quoted_null && column.force_null);
     shown_field_ = null ? nullptr : &field;
-    if (null) return Datum();
+    if (null) {
+      check_domain(*column.type, Datum(), state_.session.types);
+      return Datum();
+    }
     if (column.apply_typmod == no_typmod)
       return column.type->parse(field.text, column.parse_typmod, state_.session.types);
     return column.type->apply_typmod(

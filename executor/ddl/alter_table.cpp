@@ -151,14 +151,7 @@ class AlterTable final : public DdlCommand {
     const TableDescriptor* relation = run.find_relation(*syntax.relation, syntax.missing_ok);
     if (relation == nullptr) return;
     require_kind(*relation, syntax.object_kind);
-    for (const ast::AlterTableCommand& command : syntax.commands) check_owner(command.name);
-  }
-  // Everything belongs to the one role that can own something, and stays there.
-  static void check_owner(std::string_view role) {
-    bool is_own = role.empty() || role == "postgres";  // CURRENT_USER and its kin have no name
-    if (is_own) return;
-    if (role == "pg_database_owner") throw_unsupported("ALTER TABLE ... OWNER TO another role");
-    throw SqlError(sqlstate::undefined_object, concat("role \"", role, "\" does not exist"));
+    for (const ast::AlterTableCommand& command : syntax.commands) require_own_role(command.name);
   }
 
   static void apply(DdlRun& run, Oid table, const ast::AlterTableCommand& command,
@@ -213,7 +206,7 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::set_unlogged:
         throw_unsupported("ALTER TABLE ... SET UNLOGGED");
       case ast::AlterTableKind::change_owner:
-        return check_owner(command.name);
+        return require_own_role(command.name);
       case ast::AlterTableKind::unsupported:
         throw_unsupported(command.feature);
     }
@@ -266,6 +259,15 @@ class AlterTable final : public DdlCommand {
     });
   }
 
+  static const BoundExpression* domain_default(DdlRun& run, const ColumnDefinition& from) {
+    ColumnDescriptor column;
+    column.name = from.name;
+    column.type = from.type;
+    column.typmod = from.typmod;
+    column.user_type = share_user_type(from.type);
+    return bind_column_default(run.binding(), column);
+  }
+
   static void add_column(DdlRun& run, Oid table, const ast::AlterTableCommand& command,
                          ColumnReferences& references) {
     const TableDescriptor& before = run.table(table);
@@ -281,7 +283,10 @@ class AlterTable final : public DdlCommand {
     Datum missing;
     std::unique_ptr<ColumnTransform> transform;
     const BoundExpression* value = defined.default_value;
-    if (value != nullptr && is_volatile(*value)) {
+    // Whether a domain allows its default, or NULL, is asked where there are rows.
+    bool is_of_domain = base_type_of(defined.column.type) != defined.column.type;
+    if (value == nullptr && is_of_domain) value = domain_default(run, defined.column);
+    if (value != nullptr && (is_of_domain || is_volatile(*value))) {
       transform = std::make_unique<ColumnTransform>(run, *value, 0, old_columns);
     } else if (value != nullptr) {
       StandaloneExpression once(*value, 0, run.types(), &run.state().session);

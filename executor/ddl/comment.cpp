@@ -51,6 +51,17 @@ CommentAddress type_address(DdlRun& run, const ast::NameList& name) {
   return {{system_oid::pg_type, is_array ? made->array_oid : made->address.oid}};
 }
 
+CommentAddress domain_constraint_address(DdlRun& run, const ast::NameList& words) {
+  const TypeDescriptor& type = require_domain(run, words.first(words.size() - 1));
+  const DomainConstraint* constraint = type.domain->find_constraint(words.back());
+  if (constraint == nullptr) {
+    throw SqlError(
+        sqlstate::undefined_object,
+        concat("constraint \"", words.back(), "\" for domain ", type.name, " does not exist"));
+  }
+  return {{system_oid::pg_constraint, constraint->oid}};
+}
+
 CommentAddress schema_address(DdlRun& run, std::string_view name) {
   const SchemaDescriptor* schema = run.catalog().find_schema(name);
   if (schema == nullptr) throw undefined_schema(name);
@@ -68,6 +79,10 @@ CommentAddress address_of(DdlRun& run, const ast::CommentStmt& syntax) {
       return index_address(run, relation_name(words));
     case ast::ObjectKind::type:
       return type_address(run, syntax.object);
+    case ast::ObjectKind::domain:
+      return {require_domain(run, syntax.object).address};
+    case ast::ObjectKind::domain_constraint:
+      return domain_constraint_address(run, syntax.object);
     case ast::ObjectKind::schema:
       return schema_address(run, words.back());
     case ast::ObjectKind::view:

@@ -103,6 +103,8 @@ class DdlCommand : public UtilityCommand {
 
 // 42809 `"t" is not a view`, where the statement's word is VIEW or SEQUENCE.
 void require_kind(const TableDescriptor& relation, ast::ObjectKind kind);
+// Everything belongs to the one role that can own something, and stays there: 42704 of others.
+void require_own_role(std::string_view role);
 // As messages call what ALTER TABLE does: "ADD COLUMN".
 std::string_view action_name(ast::AlterTableKind kind);
 // Of ALTER with that word behind it: "ALTER INDEX".
@@ -116,6 +118,10 @@ std::unique_ptr<const UtilityCommand> make_create_index(const PlannedOwner& plan
 std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_enum(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_enum(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_domain(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_alter_domain(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_set_schema(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_change_owner(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_sequence(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_sequence(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_drop(const PlannedOwner& planned);

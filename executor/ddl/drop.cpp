@@ -1,4 +1,5 @@
-// DROP TABLE, VIEW, INDEX, SEQUENCE, SCHEMA, TYPE; DROP MATERIALIZED VIEW, of which none exists.
+// DROP TABLE, VIEW, INDEX, SEQUENCE, SCHEMA, TYPE, DOMAIN; DROP MATERIALIZED VIEW, of which none
+// exists.
 #include <vector>
 
 #include "executor/ddl/ddl_command.h"
@@ -27,6 +28,8 @@ ObjectWords words_of(ast::ObjectKind kind) {
       return {"schema", "DROP SCHEMA"};
     case ast::ObjectKind::type:
       return {"type", "DROP TYPE"};
+    case ast::ObjectKind::domain:
+      return {"type", "DROP DOMAIN"};
     default:
       return {"table", "DROP TABLE"};
   }
@@ -65,6 +68,9 @@ class Drop final : public DdlCommand {
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::type:
         return run.finish(run.definition().drop_types(
+            names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
+      case ast::ObjectKind::domain:
+        return run.finish(run.definition().drop_domains(
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::view:
         return run.finish(run.definition().drop_views(

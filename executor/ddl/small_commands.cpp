@@ -53,7 +53,13 @@ class Rename final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::RenameStmt>();
-    if (syntax.object_kind == ast::ObjectKind::type) return rename_type(run, syntax);
+    if (syntax.object_kind == ast::ObjectKind::type ||
+        syntax.object_kind == ast::ObjectKind::domain)
+      return rename_type(run, syntax);
+    if (syntax.object_kind == ast::ObjectKind::domain_constraint) {
+      return run.finish(run.definition().rename_domain_constraint(
+          domain_to_alter(run, syntax.object).address.oid, syntax.old_name, syntax.new_name));
+    }
     const ast::RangeVar& name = *syntax.relation;
     if (syntax.object_kind == ast::ObjectKind::schema) throw_unsupported("ALTER SCHEMA ... RENAME");
     if (const IndexDescriptor* index = run.catalog().find_index(run.schema_of(name), name.name)) {

@@ -35,6 +35,8 @@ ColumnDescriptor column_like(std::string_view name, Oid type, int32_t typmod) {
   return column;
 }
 
+}  // namespace
+
 Oid find_collation(DdlRun& run, const ast::CollateClause* collate) {
   constexpr Oid default_collation = 100;
   constexpr Oid c_collation = 950;
@@ -48,8 +50,6 @@ Oid find_collation(DdlRun& run, const ast::CollateClause* collate) {
                  concat("collation \"", name, "\" is not supported"))
       .at(run.binding().position(collate->location));
 }
-
-}  // namespace
 
 void add_columns(Scope& scope, const TableShape& table) {
   did_work(table.columns.size() * column_work);
@@ -84,6 +84,14 @@ TableShape TableShape::of(const TableDescriptor& table) {
   return shape;
 }
 
+TableShape TableShape::of_value(Oid type, int32_t typmod) {
+  TableShape shape;
+  shape.names.emplace_back("value");
+  shape.columns.push_back({"value", type, typmod});
+  shape.is_value = true;
+  return shape;
+}
+
 const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name) {
   const TableDescriptor& descriptor = run.table(table);
   if (const ColumnDescriptor* column = descriptor.find_column(name)) return *column;
@@ -98,6 +106,7 @@ std::string definition_text(TypeContext& types, const BoundExpression& expressio
   names.pretty = pretty;
   names.definition = true;
   return deparse(names, expression, [&](int32_t slot) {
+    if (table->is_value) return std::string("VALUE");
     return std::string(quote_identifier(table->names[static_cast<size_t>(slot)], *types.arena));
   });
 }

@@ -15,7 +15,11 @@ struct TableShape {
   std::vector<std::string> names;  // empty: dropped
   std::vector<BoundColumn> columns;
 
+  bool is_value = false;  // of a domain's checks: the only column is shown as VALUE
+
   static TableShape of(const TableDescriptor& table);
+  // VALUE, which is of the type that the domain is over.
+  static TableShape of_value(Oid type, int32_t typmod);
 };
 
 // Throws 42703.
@@ -46,6 +50,8 @@ struct DefinedColumn {
   std::vector<const ast::Constraint*> foreign_keys;
 };
 
+// 0: none is named.
+Oid find_collation(DdlRun& run, const ast::CollateClause* collate);
 // GENERATED AS IDENTITY with its options.
 ColumnSequenceDefinition define_identity(DdlRun& run, const ast::Constraint& syntax);
 DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::string_view table);

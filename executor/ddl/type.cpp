@@ -22,11 +22,9 @@ class CreateEnum final : public DdlCommand {
 // 42704; 42809 of a type that is no enum.
 const TypeDescriptor& require_enum(DdlRun& run, const ast::NameList& name) {
   const TypeDescriptor* type = find_type_descriptor(run, name);
-  if (type != nullptr && type->array_name != name.back()) return *type;
-  const TypeInfo* builtin = find_named_type(run.catalog(), name);
+  if (type != nullptr && type->array_name != name.back() && type->domain == nullptr) return *type;
   throw SqlError(sqlstate::wrong_object_type,
-                 concat(builtin != nullptr ? format_type(builtin->oid) : written_type_name(name),
-                        " is not an enum"));
+                 concat(found_type_name(run, name), " is not an enum"));
 }
 
 class AlterEnum final : public DdlCommand {
@@ -79,26 +77,6 @@ const TypeDescriptor* find_type_descriptor(DdlRun& run, const ast::NameList& nam
   if (run.catalog().find_table(wanted.schema, wanted.name) != nullptr) return nullptr;
   throw SqlError(sqlstate::undefined_object,
                  concat("type \"", written_type_name(name), "\" does not exist"));
-}
-
-void rename_type(DdlRun& run, const ast::RenameStmt& syntax) {
-  const TypeDescriptor* type = find_type_descriptor(run, syntax.object);
-  if (type != nullptr && type->array_name != syntax.object.back())
-    return run.finish(run.definition().rename_type(type->address.oid, syntax.new_name));
-  if (type != nullptr) {
-    throw SqlError(sqlstate::wrong_object_type,
-                   concat("cannot alter array type ", format_type(type->array_oid)))
-        .hint(concat("You can alter type ", format_type(type->address.oid),
-                     ", which will alter the array type as well."));
-  }
-  const TableDescriptor* table =
-      run.catalog().find_table(object_name(run, syntax.object).schema, syntax.object.back());
-  if (table != nullptr) {
-    throw SqlError(sqlstate::wrong_object_type, concat(table->name, " is a table's row type"))
-        .hint("Use ALTER TABLE instead.");
-  }
-  throw SqlError(sqlstate::insufficient_privilege,
-                 concat("must be owner of type ", written_type_name(syntax.object)));
 }
 
 std::unique_ptr<const UtilityCommand> make_create_enum(const PlannedOwner& planned) {

@@ -103,6 +103,8 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
       return compile_array_coercion(*as<ArrayCoercionExpression>(expression), target);
     case ExpressionKind::typmod_coercion:
       return compile_typmod_coercion(*as<TypmodCoercionExpression>(expression), target);
+    case ExpressionKind::domain_coercion:
+      return compile_domain_coercion(*as<DomainCoercionExpression>(expression), target);
     case ExpressionKind::sql_value:
       return compile_sql_value(*as<SqlValueExpression>(expression), target);
     case ExpressionKind::row: {
@@ -145,6 +147,7 @@ void ExpressionCompiler::compile_array_coercion(const ArrayCoercionExpression& c
     data->strict = procedure.strict;
   }
   data->relabels = coercion.procedure == invalid_oid && !coercion.through_text &&
+                   !is_domain(*data->target) &&
                    type_info(coercion.source_element).key_form == data->target->key_form;
   if (coercion.through_text)
     data->conversion = {&type_info(coercion.source_element), data->target, no_typmod};
@@ -157,6 +160,12 @@ void ExpressionCompiler::compile_typmod_coercion(const TypmodCoercionExpression&
   const auto* data = plan_.statement().arena.make<steps::TypmodCoercion>(
       &type_info(coercion.type), coercion.typmod, coercion.explicit_cast);
   emit(steps::typmod_coercion, target, argument, 0, 0, data);
+}
+
+void ExpressionCompiler::compile_domain_coercion(const DomainCoercionExpression& coercion,
+                                                 Register target) {
+  Register argument = compile(coercion.argument);
+  emit(steps::domain_coercion, target, argument, 0, 0, &type_info(coercion.type));
 }
 
 void ExpressionCompiler::compile_distinct_from(const DistinctFromExpression& test,

@@ -36,6 +36,7 @@ class ExpressionCompiler {
   void compile_io_conversion(const IoConversionExpression& conversion, Register target);
   void compile_array_coercion(const ArrayCoercionExpression& coercion, Register target);
   void compile_typmod_coercion(const TypmodCoercionExpression& coercion, Register target);
+  void compile_domain_coercion(const DomainCoercionExpression& coercion, Register target);
   void compile_distinct_from(const DistinctFromExpression& test, Register target);
   void compile_case(const CaseExpression& expression, Register target);
   void compile_coalesce(const CoalesceExpression& expression, Register target);

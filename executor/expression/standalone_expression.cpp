@@ -18,6 +18,7 @@ struct StandaloneExpression::Impl {
   Register first_slot = 0;
   size_t slot_count = 0;
   RowContext context;
+  bool forgets_sets = false;
 };
 
 StandaloneExpression::StandaloneExpression(const BoundExpression& expression, size_t slot_count,
@@ -45,10 +46,13 @@ StandaloneExpression::StandaloneExpression(const BoundExpression& expression, si
 
 StandaloneExpression::~StandaloneExpression() = default;
 
+void StandaloneExpression::outlive_statements() { impl_->forgets_sets = true; }
+
 Datum StandaloneExpression::evaluate(std::span<const Datum> slots, Arena& arena) {
   PGSILO_REQUIRE(slots.size() == impl_->slot_count);
   Datum* registers = impl_->compiled.registers.data();
   std::copy(slots.begin(), slots.end(), registers + impl_->first_slot);
+  if (impl_->forgets_sets) impl_->context.forget_sets();
   TypeContext& types = *impl_->context.types;
   Arena* kept = types.arena;
   impl_->context.use_arena(arena);

@@ -24,6 +24,8 @@ class StandaloneExpression {
   StandaloneExpression(const StandaloneExpression&) = delete;
   StandaloneExpression& operator=(const StandaloneExpression&) = delete;
 
+  // What holds for one statement is computed anew for each value.
+  void outlive_statements();
   // By-reference results live in `arena`, in a slot or with the expression's constants.
   Datum evaluate(std::span<const Datum> slots, Arena& arena);
 

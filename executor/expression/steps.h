@@ -117,6 +117,9 @@ struct TypmodCoercion {
 };
 const Step* typmod_coercion(const Step* step, Datum* registers, RowContext& context);
 
+// a, which the domain allows: data is its TypeInfo.
+const Step* domain_coercion(const Step* step, Datum* registers, RowContext& context);
+
 // CURRENT_DATE and its kin: c is the SqlValueKind, b the precision + 1 (0: none).
 const Step* sql_value(const Step* step, Datum* registers, RowContext& context);
 

@@ -80,7 +80,7 @@ const Step* join_arrays(const Step* step, Datum* registers, RowContext& context)
 }
 
 namespace {
-Datum convert_element(const ArrayCoercion& coercion, Datum value, RowContext& context) {
+Datum convert_to_base(const ArrayCoercion& coercion, Datum value, RowContext& context) {
   if (coercion.call != nullptr) {
     if (value.null && coercion.strict) return value;
     // Some cast functions also want a modifier and whether the cast is explicit.
@@ -95,6 +95,18 @@ Datum convert_element(const ArrayCoercion& coercion, Datum value, RowContext& co
     return Datum::of_int(static_cast<uint32_t>(value.i64));
   if (coercion.target->key_form == KeyForm::int32)
     return Datum::of_int(static_cast<int32_t>(value.i64));
+  return value;
+}
+
+Datum convert_element(const ArrayCoercion& coercion, Datum value, RowContext& context) {
+  value = convert_to_base(coercion, value, context);
+  const TypeInfo& target = *coercion.target;
+  if (!is_domain(target)) return value;
+  if (!value.null && target.base_typmod >= 0 && target.base->has_typmods()) {
+    value =
+        target.base->apply_typmod(value, target.base_typmod, coercion.is_explicit, *context.types);
+  }
+  check_domain(target, value, *context.types);
   return value;
 }
 }  // namespace

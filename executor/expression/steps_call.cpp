@@ -110,6 +110,13 @@ const Step* typmod_coercion(const Step* step, Datum* registers, RowContext& cont
   return step + 1;
 }
 
+const Step* domain_coercion(const Step* step, Datum* registers, RowContext& context) {
+  const Datum& value = registers[step->a];
+  check_domain(*static_cast<const TypeInfo*>(step->data), value, *context.types);
+  registers[step->result] = value;
+  return step + 1;
+}
+
 const Step* sql_value(const Step* step, Datum* registers, RowContext& context) {
   Datum& result = registers[step->result];
   const TypeContext& types = (*context.types);

@@ -10,6 +10,7 @@
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
 #include "sql/types/type.h"
+#include "sql/types/user_type.h"
 
 namespace pgsilo::functions {
 namespace {
@@ -21,8 +22,13 @@ Datum copied(EvalContext& context, std::string_view text) {
 // pg_catalog, where built-in types and functions are, is always searched.
 Datum type_is_visible(EvalContext& context, const Datum* a) {
   auto oid = static_cast<Oid>(a[0].i64);
-  if (find_type(oid) != nullptr) return Datum::of_bool(true);
   const CatalogView& catalog = context.execution->told_catalog();
+  if (std::shared_ptr<const UserType> made = share_user_type(oid)) {
+    auto type = catalog.find_type(made->type().oid);
+    if (type == nullptr) return Datum();
+    return Datum::of_bool(catalog.find_type({}, type->name) == type);
+  }
+  if (find_type(oid) != nullptr) return Datum::of_bool(true);
   for (const auto& [table_oid, table] : catalog.snapshot().tables()) {
     if (table->row_type != oid && table->array_type != oid) continue;
     const TableDescriptor* found = catalog.find_table({}, table->name);

@@ -1,7 +1,5 @@
 // What the catalog keeps, as PostgreSQL shows it: expressions (defaults, checks), indexes and
 // constraints as SQL.
-#include <optional>
-
 #include "base/byte_buffer.h"
 #include "base/large_stack.h"
 #include "catalog/catalog_snapshot.h"
@@ -11,6 +9,7 @@
 #include "executor/constraint/index_keys.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/functions/function.h"
+#include "planner/bound/make_expression.h"
 #include "planner/stored/stored_tree.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -22,13 +21,20 @@ std::string shown_tree(EvalContext& context, const TableDescriptor* table,
                        const StoredExpression& stored, bool pretty) {
   CatalogBinding bound(*context.execution, *context.types);
   StatementBinding& binding = bound.binding();
-  std::optional<TableShape> shape;
-  if (table != nullptr) shape = TableShape::of(*table);
-  const TableShape* columns = shape ? &*shape : nullptr;
-  const BoundExpression* expression = columns != nullptr
-                                          ? read_over(binding, *columns, stored)
-                                          : read_constant_expression(binding, stored);
-  return definition_text(bound.types(), *expression, columns, pretty);
+  if (table != nullptr) {
+    TableShape shape = TableShape::of(*table);
+    return definition_text(bound.types(), *read_over(binding, shape, stored), &shape, pretty);
+  }
+  // A domain's checks read its value, others nothing.
+  TableShape value = TableShape::of_value(invalid_oid, no_typmod);
+  const BoundExpression* expression =
+      read_expression(binding, stored, [&](int16_t number, Oid type, int32_t typmod) {
+        require_column(number, 1);
+        auto* slot = make_expression<SlotExpression>(binding.arena, type);
+        slot->typmod = typmod;
+        return slot;
+      });
+  return definition_text(bound.types(), *expression, &value, pretty);
 }
 
 std::string shown_expression(EvalContext& context, const TableDescriptor* table,
@@ -206,6 +212,21 @@ std::string constraint_text(EvalContext& context, const TableDescriptor& table,
   return {};
 }
 
+Datum domain_constraint_definition(EvalContext& context, Oid oid, bool pretty) {
+  const DomainConstraint* found = nullptr;
+  context.execution->told_catalog().snapshot().for_each_object([&](const auto& object) {
+    if (object->address.catalog != system_oid::pg_type) return;
+    const auto& type = static_cast<const TypeDescriptor&>(*object);
+    if (type.domain == nullptr) return;
+    for (const DomainConstraint& each : type.domain->constraints) {
+      if (each.oid == oid) found = &each;
+    }
+  });
+  if (found == nullptr) return Datum();
+  return copied(context, concat("CHECK (", shown_expression(context, nullptr, found->check, pretty),
+                                ")", found->validated ? "" : " NOT VALID"));
+}
+
 Datum constraint_definition(EvalContext& context, Oid oid, bool pretty) {
   for (const auto& [table_oid, table] : context.execution->told_catalog().snapshot().tables()) {
     const ConstraintDescriptor* constraint = table->find_constraint(oid);
@@ -216,7 +237,7 @@ Datum constraint_definition(EvalContext& context, Oid oid, bool pretty) {
     if (!constraint->validated) text += " NOT VALID";
     return copied(context, text);
   }
-  return Datum();
+  return domain_constraint_definition(context, oid, pretty);
 }
 Datum constraint_definition(EvalContext& context, const Datum* a) {
   return constraint_definition(context, static_cast<Oid>(a[0].i64), false);

@@ -52,7 +52,9 @@ int integer_bytes(Oid type) {
 }
 
 // Whether values of type `value` can be made keys of a column of type `column`.
-std::optional<KeyConversion> key_conversion(Oid column, Oid value) {
+std::optional<KeyConversion> key_conversion(Oid of_column, Oid of_value) {
+  Oid column = base_type_of(of_column);
+  Oid value = base_type_of(of_value);
   if (column == value) return KeyConversion::none;
   if (integer_bytes(column) != 0 && integer_bytes(value) != 0) {
     return integer_bytes(value) > integer_bytes(column) ? KeyConversion::narrow_integer

@@ -273,7 +273,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
       value = given[i];
       continue;
     }
-    if (value == nullptr) value = make_null(arena, targets[i].column->type);
+    if (value == nullptr) value = make_null(arena, base_type_of(targets[i].column->type));
     value = assign_to_part(binding, targets[i], value, given[i]);
   }
   for (const ColumnDescriptor& column : table.columns) {

@@ -56,7 +56,7 @@ const BoundExpression* bind_array_comparison(Scope& scope, const ast::OperatorEx
   const BoundExpression* array = bind_expression(scope, node.right);
   Oid element = type_oid::unknown;
   if (array->type != type_oid::unknown) {
-    const TypeInfo& type = type_info(array->type);
+    const TypeInfo& type = base_type_of(type_info(array->type));
     if (type.category != 'A') {
       throw SqlError(sqlstate::wrong_object_type, "op ANY/ALL (array) requires array on right side")
           .at(binding.position(node.location));

@@ -131,8 +131,10 @@ const BoundExpression* bind_type_cast(Scope& scope, const ast::TypeCast& node) {
   BoundType target = bind_type(scope.binding, *node.type);
   const BoundExpression* argument = nullptr;
   auto* array = ast::try_as<ast::ArrayExpr>(node.argument);
-  if (array != nullptr && is_array_type(type_info(target.type))) {
-    argument = bind_array(scope, *array, target);
+  BoundType base = target;
+  base.type = base_type_of(target.type, &base.typmod);
+  if (array != nullptr && is_array_type(type_info(base.type))) {
+    argument = bind_array(scope, *array, base);
   } else {
     argument = bind_expression(scope, node.argument);
   }

@@ -46,8 +46,15 @@ void StatementBinding::use_type(Oid type) {
   if (used == nullptr) {
     throw SqlError(sqlstate::undefined_object, concat("type with OID ", type, " does not exist"));
   }
-  if (std::find(user_types.begin(), user_types.end(), used) == user_types.end())
-    user_types.push_back(std::move(used));
+  if (std::find(user_types.begin(), user_types.end(), used) != user_types.end()) return;
+  user_types.push_back(used);
+  if (used->domain == nullptr) return;
+  // What decides which values it allows.
+  use_type(used->domain->base);
+  for (Oid each : used->domain->default_value.uses.types) use_type(each);
+  for (const DomainConstraint& constraint : used->domain->constraints) {
+    for (Oid each : constraint.check.uses.types) use_type(each);
+  }
 }
 
 void require_stack() {

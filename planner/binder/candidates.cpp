@@ -135,8 +135,10 @@ std::vector<Candidate> matching_candidates(std::span<const Oid> actual,
   return candidates;
 }
 
-const Candidate* select_candidate(std::span<const Oid> actual, std::vector<Candidate>& candidates) {
+const Candidate* select_candidate(std::span<const Oid> given, std::vector<Candidate>& candidates) {
   if (candidates.size() == 1) return &candidates.front();
+  std::vector<Oid> actual;
+  for (Oid type : given) actual.push_back(base_type_of(type));
   keep_best(candidates, [&](const Candidate& candidate) { return count_exact(actual, candidate); });
   if (candidates.size() == 1) return &candidates.front();
   keep_best(candidates, [&](const Candidate& candidate) {

@@ -33,8 +33,9 @@ bool allows(CoercionContext context, CastContext needed) {
   return false;
 }
 
-// int2vector and oidvector are arrays, too.
-Oid array_element(Oid type) {
+// int2vector and oidvector are arrays, too, and so are domains over arrays.
+Oid array_element(Oid given) {
+  Oid type = base_type_of(given);
   if (type == type_oid::int2vector || type == type_oid::oidvector) return type_info(type).element;
   const TypeInfo* info = find_type(type);
   return info != nullptr && is_array_type(*info) ? info->element : invalid_oid;
@@ -137,6 +138,14 @@ const BoundExpression* relabel(StatementBinding& binding, const BoundExpression*
   return node;
 }
 
+// As one of the type beneath, if it is of a domain.
+const BoundExpression* without_domain(StatementBinding& binding,
+                                      const BoundExpression* expression) {
+  Oid base = base_type_of(expression->type);
+  if (base == expression->type) return expression;
+  return relabel(binding, expression, base, CallForm::implicit_cast, expression->location);
+}
+
 const BoundExpression* convert_elements(StatementBinding& binding,
                                         const BoundExpression* expression, Oid target,
                                         CallForm form, int32_t location) {
@@ -156,6 +165,7 @@ const BoundExpression* convert_elements(StatementBinding& binding,
 const BoundExpression* convert(StatementBinding& binding, const BoundExpression* expression,
                                Oid target, CoercionPath path, CallForm form, int32_t location) {
   if (location < 0) location = expression->location;
+  if (path.method != CoercionMethod::relabel) expression = without_domain(binding, expression);
   switch (path.method) {
     case CoercionMethod::relabel:
       return relabel(binding, expression, target, form, location);
@@ -198,9 +208,37 @@ const BoundExpression* coerce_typmod(StatementBinding& binding, const BoundExpre
   return node;
 }
 
+// A value of a type that has the domain's form, made fit for it.
+const BoundExpression* coerce_to_domain(StatementBinding& binding,
+                                        const BoundExpression* expression, Oid domain,
+                                        CoercionContext context, CallForm form, int32_t location) {
+  binding.use_type(domain);
+  int32_t typmod = no_typmod;
+  Oid base = base_type_of(domain, &typmod);
+  if (typmod >= 0 && expression->type != base)
+    expression = relabel(binding, expression, base, CallForm::implicit_cast, expression->location);
+  expression = coerce_typmod(binding, expression, typmod, context);
+  auto* node = make_expression<DomainCoercionExpression>(
+      binding.arena, domain, location >= 0 ? location : expression->location);
+  node->argument = expression;
+  node->form = form;
+  return node;
+}
+
+// Of type unknown: a literal, a parameter, or what somebody else made of one.
+const BoundExpression* coerce_unknown(StatementBinding& binding, const BoundExpression* expression,
+                                      Oid target, int32_t typmod, CallForm form, int32_t location) {
+  if (auto* constant = try_as<ConstantExpression>(expression))
+    return read_literal(binding, *constant, target, typmod);
+  return convert(binding, expression, target, {CoercionMethod::io, invalid_oid}, form, location);
+}
+
 }  // namespace
 
-CoercionPath find_coercion_path(Oid source, Oid target, CoercionContext context) {
+CoercionPath find_coercion_path(Oid given_source, Oid given_target, CoercionContext context) {
+  // A domain converts as the type beneath it.
+  Oid source = base_type_of(given_source);
+  Oid target = base_type_of(given_target);
   if (source == target) return {CoercionMethod::relabel, invalid_oid};
   if (const BuiltinCast* cast = find_cast(source, target)) {
     if (!allows(context, cast->context)) return {};
@@ -259,16 +297,26 @@ const BoundExpression* coerce_type(StatementBinding& binding, const BoundExpress
   did_work(coercion_work);
   if (expression->type == target || target == type_oid::any) return expression;
   if (is_polymorphic(target)) return expression;
-  if (expression->type == type_oid::unknown) {
-    if (auto* constant = try_as<ConstantExpression>(expression))
-      return read_literal(binding, *constant, target, typmod);
-    if (auto* parameter = try_as<ParameterExpression>(expression)) {
-      return coerce_parameter(binding, *parameter, target, location);
-    }
-    return convert(binding, expression, target, {CoercionMethod::io, invalid_oid}, form, location);
+  bool is_unknown = expression->type == type_oid::unknown;
+  auto* parameter = is_unknown ? try_as<ParameterExpression>(expression) : nullptr;
+  // Of a domain, too: its input function looks at what it reads.
+  if (parameter != nullptr) return coerce_parameter(binding, *parameter, target, location);
+  int32_t base_typmod = typmod;
+  Oid base = base_type_of(target, &base_typmod);
+  if (base == target && is_unknown)
+    return coerce_unknown(binding, expression, target, typmod, form, location);
+  CoercionPath path =
+      is_unknown ? CoercionPath{} : find_coercion_path(expression->type, target, context);
+  if (base == target) return convert(binding, expression, target, path, form, location);
+  // Who shows it shows one cast, that to the domain.
+  const BoundExpression* value = expression;
+  if (is_unknown) {
+    value =
+        coerce_unknown(binding, expression, base, base_typmod, CallForm::implicit_cast, location);
+  } else if (path.method != CoercionMethod::relabel) {
+    value = convert(binding, expression, base, path, CallForm::implicit_cast, location);
   }
-  return convert(binding, expression, target, find_coercion_path(expression->type, target, context),
-                 form, location);
+  return coerce_to_domain(binding, value, target, context, form, location);
 }
 
 const BoundExpression* coerce_to_target(StatementBinding& binding,

@@ -1,4 +1,6 @@
 // Common types (PostgreSQL's select_common_type).
+#include <algorithm>
+
 #include "planner/binder/binding.h"
 #include "planner/binder/coercion.h"
 #include "planner/bound/expression_tree.h"
@@ -30,8 +32,15 @@ Oid select_common_type(StatementBinding& binding,
                        std::span<const BoundExpression* const> expressions,
                        std::string_view context) {
   Oid chosen = expressions.front()->type;
+  bool are_alike = chosen != type_oid::unknown &&
+                   std::ranges::all_of(expressions, [&](const BoundExpression* each) {
+                     return each->type == chosen;
+                   });
+  // Only so the result is of a domain.
+  if (are_alike) return chosen;
+  chosen = base_type_of(chosen);
   for (const BoundExpression* expression : expressions.subspan(1)) {
-    Oid next = expression->type;
+    Oid next = base_type_of(expression->type);
     if (next == type_oid::unknown || next == chosen) continue;
     if (chosen == type_oid::unknown) {
       chosen = next;
@@ -72,7 +81,10 @@ const BoundExpression* coerce_to_common_type(StatementBinding& binding,
 
 Oid select_common_type(std::span<const Oid> types) {
   Oid chosen = types.front();
-  for (Oid next : types.subspan(1)) {
+  if (std::ranges::all_of(types, [&](Oid type) { return type == chosen; })) return chosen;
+  chosen = base_type_of(chosen);
+  for (Oid given : types.subspan(1)) {
+    Oid next = base_type_of(given);
     if (next == chosen) continue;
     if (category_of(next) != category_of(chosen)) return invalid_oid;
     if (takes_over(chosen, next)) chosen = next;

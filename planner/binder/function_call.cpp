@@ -60,7 +60,7 @@ const BoundExpression* as_cast(Scope& scope, const ast::FuncCall& call,
     return nullptr;
   }
   const TypeInfo* type = find_named_type(scope.binding.catalog, call.name);
-  if (type == nullptr || (type->typtype != 'b' && type->typtype != 'e')) return nullptr;
+  if (type == nullptr || type->typtype == 'p') return nullptr;
   scope.binding.use_type(type->oid);
   Oid source = arguments[0]->type;
   if (source != type_oid::unknown) {

@@ -24,7 +24,9 @@ const BoundExpression* coerce_to_column(StatementBinding& binding, const BoundEx
                                         const ColumnDescriptor& column, int32_t location);
 // The next value of a sequence as a column of that type gets it.
 const BoundExpression* make_next_value(StatementBinding& binding, Oid sequence, Oid type);
-// The column's default, NULL without one.
+// NULL, if its type is a domain made one of it.
+const BoundExpression* null_of_column(StatementBinding& binding, const ColumnDescriptor& column);
+// The column's default; without one that of the domain that its type is; else NULL.
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column);
 // The table's CHECK constraints, over the table as relation 0, and a view's WITH CHECK OPTION.

@@ -38,9 +38,19 @@ std::string signature(std::string_view name, Oid left, Oid right) {
 
 // An operand of unknown type is first taken to be of the other's type.
 const BuiltinOperator* find_exact(std::string_view name, Oid left, Oid right) {
-  if (left == type_oid::unknown && right != invalid_oid) left = right;
-  if (right == type_oid::unknown && left != invalid_oid) right = left;
-  return find_operator(name, left, right);
+  bool has_unknown = false;
+  if (left == type_oid::unknown && right != invalid_oid) {
+    left = right;
+    has_unknown = true;
+  }
+  if (right == type_oid::unknown && left != invalid_oid) {
+    right = left;
+    has_unknown = true;
+  }
+  const BuiltinOperator* exact = find_operator(name, left, right);
+  if (exact != nullptr || !has_unknown) return exact;
+  Oid base = base_type_of(left);
+  return base != left ? find_operator(name, base, base) : nullptr;
 }
 
 }  // namespace
@@ -133,7 +143,8 @@ std::string_view operator_word(StatementBinding& binding, ast::NameList name, in
   return name.back();
 }
 
-const BuiltinOperator* equality_operator(Oid type) {
+const BuiltinOperator* equality_operator(Oid given) {
+  Oid type = base_type_of(given);
   if (const BuiltinOperator* op = find_operator("=", type, type)) return op;
   // varchar has no operators of its own: those of text serve it.
   if (type == type_oid::varchar) return find_operator("=", type_oid::text, type_oid::text);
@@ -145,7 +156,8 @@ const BuiltinOperator* equality_operator(Oid type) {
   return nullptr;
 }
 
-const BuiltinOperator* less_operator(Oid type) {
+const BuiltinOperator* less_operator(Oid given) {
+  Oid type = base_type_of(given);
   if (const BuiltinOperator* op = find_operator("<", type, type)) return op;
   if (type == type_oid::varchar) return find_operator("<", type_oid::text, type_oid::text);
   const TypeInfo* info = find_type(type);

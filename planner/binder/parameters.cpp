@@ -41,6 +41,7 @@ const BoundExpression* bind_parameter(StatementBinding& binding, int32_t number,
   if (types.size() < static_cast<size_t>(number)) types.resize(number, invalid_oid);
   Oid& type = types[number - 1];
   if (type == invalid_oid) type = type_oid::unknown;
+  binding.use_type(type);
   return make_parameter(binding, number - 1, type, location);
 }
 
@@ -52,6 +53,7 @@ const BoundExpression* coerce_parameter(StatementBinding& binding,
   Oid& type = binding.parameters.types[parameter.index];
   if (type == type_oid::unknown) {
     type = target;
+    binding.use_type(type);
   } else if (type != target) {
     throw SqlError(sqlstate::ambiguous_parameter,
                    concat("inconsistent types deduced for parameter $", parameter.index + 1))

@@ -28,7 +28,7 @@ Oid array_over(Oid element) {
 
 // 0: not an array.
 Oid element_of(Oid array) {
-  const TypeInfo* info = find_type(array);
+  const TypeInfo* info = find_type(base_type_of(array));
   return info != nullptr && info->category == 'A' ? info->element : invalid_oid;
 }
 
@@ -42,7 +42,7 @@ class Gathering {
  public:
   bool add(Oid actual, Oid declared) {
     if (actual == type_oid::unknown) return true;
-    if (declared == type_oid::anyarray) return keep(types.array, actual);
+    if (declared == type_oid::anyarray) return keep(types.array, base_type_of(actual));
     if (!is_compatible_family(declared)) return keep(types.element, actual);
     if (!is_array(declared)) {
       compatible_.push_back(actual);

@@ -90,7 +90,7 @@ void refuse_fields(Scope& scope, ast::List<ast::IndirectionStep> steps, int32_t 
 
 // int2vector and oidvector are taken for arrays of their elements.
 const TypeInfo& subscripted_type(Scope& scope, Oid type, int32_t location) {
-  const TypeInfo& info = type_info(type);
+  const TypeInfo& info = base_type_of(type_info(type));
   if (info.element == invalid_oid || info.typlen >= 0) {
     throw SqlError(sqlstate::datatype_mismatch, concat("cannot subscript type ", type_name(type),
                                                        " because it does not support subscripting"))
@@ -131,8 +131,9 @@ SubscriptedTarget bind_target_subscripts(Scope& scope, const ast::Assignment& na
 }
 
 Oid assigned_type(const SubscriptedTarget& target) {
-  if (target.is_whole() || target.is_slice) return target.column->type;
-  return type_info(target.column->type).element;
+  if (target.is_whole()) return target.column->type;
+  const TypeInfo& type = base_type_of(type_info(target.column->type));
+  return target.is_slice ? type.oid : type.element;
 }
 
 const BoundExpression* coerce_to_subscripted(StatementBinding& binding,
@@ -159,12 +160,19 @@ const BoundExpression* coerce_to_subscripted(StatementBinding& binding,
 const BoundExpression* assign_to_part(StatementBinding& binding, const SubscriptedTarget& target,
                                       const BoundExpression* previous,
                                       const BoundExpression* value) {
+  // A domain's constraints hold for what all assignments to parts leave.
+  if (auto* checked = try_as<DomainCoercionExpression>(previous)) previous = checked->argument;
+  Oid type = base_type_of(target.column->type);
+  previous = coerce_type(binding, previous, type, no_typmod, CoercionContext::implicit,
+                         CallForm::implicit_cast, -1);
   std::vector<const BoundExpression*> arguments = {previous};
   arguments.insert(arguments.end(), target.subscripts.begin(), target.subscripts.end());
   arguments.push_back(value);
   Oid procedure = target.is_slice ? set_array_slice_procedure : set_array_element_procedure;
-  return make_call(binding.arena, *find_procedure(procedure), target.column->type,
-                   binding.arena.copy_span(arguments), target.location);
+  const BoundExpression* whole = make_call(binding.arena, *find_procedure(procedure), type,
+                                           binding.arena.copy_span(arguments), target.location);
+  return coerce_type(binding, whole, target.column->type, no_typmod, CoercionContext::assignment,
+                     CallForm::implicit_cast, -1);
 }
 
 }  // namespace pgsilo

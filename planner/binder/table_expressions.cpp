@@ -1,5 +1,6 @@
 // Defaults and checks: expressions that the catalog keeps.
 #include "catalog/builtin/builtin.h"
+#include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
@@ -48,11 +49,23 @@ const BoundExpression* make_next_value(StatementBinding& binding, Oid sequence, 
   return coerced;
 }
 
+const BoundExpression* null_of_column(StatementBinding& binding, const ColumnDescriptor& column) {
+  const BoundExpression* null = make_null(binding.arena, base_type_of(column.type));
+  return coerce_type(binding, null, column.type, no_typmod, CoercionContext::assignment,
+                     CallForm::implicit_cast, -1);
+}
+
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column) {
   if (column.identity != IdentityKind::none)
     return make_next_value(binding, column.identity_sequence, column.type);
-  if (!column.has_default()) return make_null(binding.arena, column.type);
+  if (!column.has_default()) {
+    auto type = column.user_type != nullptr ? binding.catalog.find_type(column.type) : nullptr;
+    if (type == nullptr || type->domain == nullptr || type->domain->default_value.empty())
+      return null_of_column(binding, column);
+    return coerce_to_column(binding, read_constant_expression(binding, type->domain->default_value),
+                            column, -1);
+  }
   return read_constant_expression(binding, column.default_value);
 }
 

@@ -58,6 +58,7 @@ enum class ExpressionKind : uint8_t {
   io_conversion,
   array_coercion,
   typmod_coercion,
+  domain_coercion,
   sql_value,
   row,
   subplan,
@@ -300,6 +301,14 @@ struct TypmodCoercionExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::typmod_coercion;
   const BoundExpression* argument = nullptr;
   bool explicit_cast = false;  // else an assignment: what does not fit is an error
+};
+
+// A value, also NULL, made one of a domain, which has the argument's form: 23514, 23502 if the
+// domain does not allow it.
+struct DomainCoercionExpression : BoundExpression {
+  static constexpr ExpressionKind expression_kind = ExpressionKind::domain_coercion;
+  const BoundExpression* argument = nullptr;
+  CallForm form = CallForm::implicit_cast;
 };
 
 enum class SqlValueKind : uint8_t {

@@ -56,7 +56,8 @@ template <typename N, typename F>
 void children(N& node, F&& f)
   requires NodeOf<N, NullTestExpression> || NodeOf<N, BooleanTestExpression> ||
            NodeOf<N, RelabelExpression> || NodeOf<N, IoConversionExpression> ||
-           NodeOf<N, ArrayCoercionExpression> || NodeOf<N, TypmodCoercionExpression>
+           NodeOf<N, ArrayCoercionExpression> || NodeOf<N, TypmodCoercionExpression> ||
+           NodeOf<N, DomainCoercionExpression>
 {
   f(node.argument);
 }
@@ -151,6 +152,23 @@ void children(N& node, F&& f)
   if constexpr (!std::is_const_v<N>) node.call = as<CallExpression>(call);
 }
 
+// As dispatch(), of what makes a value one of another type.
+template <typename F>
+auto dispatch_conversion(const BoundExpression& node, F&& f) {
+  switch (node.kind) {
+    case ExpressionKind::relabel:
+      return f(static_cast<const RelabelExpression&>(node));
+    case ExpressionKind::io_conversion:
+      return f(static_cast<const IoConversionExpression&>(node));
+    case ExpressionKind::array_coercion:
+      return f(static_cast<const ArrayCoercionExpression&>(node));
+    case ExpressionKind::typmod_coercion:
+      return f(static_cast<const TypmodCoercionExpression&>(node));
+    default:
+      return f(static_cast<const DomainCoercionExpression&>(node));
+  }
+}
+
 // Calls `f(node as its own type)`.
 template <typename F>
 auto dispatch(const BoundExpression& node, F&& f) {
@@ -190,13 +208,11 @@ auto dispatch(const BoundExpression& node, F&& f) {
     case ExpressionKind::array:
       return f(static_cast<const ArrayExpression&>(node));
     case ExpressionKind::relabel:
-      return f(static_cast<const RelabelExpression&>(node));
     case ExpressionKind::io_conversion:
-      return f(static_cast<const IoConversionExpression&>(node));
     case ExpressionKind::array_coercion:
-      return f(static_cast<const ArrayCoercionExpression&>(node));
     case ExpressionKind::typmod_coercion:
-      return f(static_cast<const TypmodCoercionExpression&>(node));
+    case ExpressionKind::domain_coercion:
+      return dispatch_conversion(node, f);
     case ExpressionKind::sql_value:
       return f(static_cast<const SqlValueExpression&>(node));
     case ExpressionKind::row:
@@ -456,6 +472,7 @@ bool begins_with_operand(ExpressionKind kind) {
     case ExpressionKind::io_conversion:
     case ExpressionKind::array_coercion:
     case ExpressionKind::typmod_coercion:
+    case ExpressionKind::domain_coercion:
       return true;
     default:
       return false;

@@ -117,6 +117,13 @@ class Deparser {
         auto* node = as<ArrayCoercionExpression>(&e);
         return cast(*node->argument, e, node->form, show_implicit);
       }
+      case ExpressionKind::domain_coercion: {
+        auto* node = as<DomainCoercionExpression>(&e);
+        // Its modifier is the domain's own matter.
+        auto* fitted = try_as<TypmodCoercionExpression>(node->argument);
+        return cast(fitted != nullptr ? *fitted->argument : *node->argument, e, node->form,
+                    show_implicit);
+      }
       case ExpressionKind::typmod_coercion:
         return typmod_coercion(*as<TypmodCoercionExpression>(&e), show_implicit);
       case ExpressionKind::sql_value: {

@@ -85,6 +85,8 @@ bool stands_alone(const BoundExpression& e, const BoundExpression* parent) {
       return stands_alone(*as<IoConversionExpression>(&e)->argument, &e);
     case ExpressionKind::array_coercion:
       return stands_alone(*as<ArrayCoercionExpression>(&e)->argument, &e);
+    case ExpressionKind::domain_coercion:
+      return stands_alone(*as<DomainCoercionExpression>(&e)->argument, &e);
     case ExpressionKind::in_list:
     case ExpressionKind::array_comparison:
       return false;

@@ -21,6 +21,7 @@ bool may_have_name(const BoundExpression& e) {
     case ExpressionKind::relabel:
     case ExpressionKind::io_conversion:
     case ExpressionKind::array_coercion:
+    case ExpressionKind::domain_coercion:
     case ExpressionKind::call:
       return true;
     default:

@@ -145,6 +145,12 @@ void fields(Io& io, N& node) {
   io.child(node.argument);
 }
 
+template <typename Io, NodeOf<DomainCoercionExpression> N>
+void fields(Io& io, N& node) {
+  io.word(node.form, Words(call_forms));
+  io.child(node.argument);
+}
+
 template <typename Io, NodeOf<SqlValueExpression> N>
 void fields(Io& io, N& node) {
   io.word(node.value, Words(sql_values));
@@ -189,6 +195,7 @@ bool any_kind(F&& f) {
          f.template operator()<IoConversionExpression>("io_conversion") ||
          f.template operator()<ArrayCoercionExpression>("array_coercion") ||
          f.template operator()<TypmodCoercionExpression>("typmod_coercion") ||
+         f.template operator()<DomainCoercionExpression>("domain_coercion") ||
          f.template operator()<SqlValueExpression>("sql_value") ||
          f.template operator()<RowExpression>("row") ||
          f.template operator()<AggregateExpression>("aggregate") ||

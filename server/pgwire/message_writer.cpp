@@ -2,6 +2,7 @@
 
 #include "executor/executable_plan.h"
 #include "sql/sql_error.h"
+#include "sql/types/type.h"
 
 namespace pgsilo {
 
@@ -72,9 +73,11 @@ void MessageWriter::row_description(std::span<const ResultColumn> columns,
     cstring(column.name);
     out_.append_be32(column.table_oid);
     out_.append_be16(static_cast<uint16_t>(column.column_number));
-    out_.append_be32(column.type_oid);
+    // Of a domain clients are told the type beneath it.
+    int32_t typmod = column.type_modifier;
+    out_.append_be32(base_type_of(column.type_oid, &typmod));
     out_.append_be16(static_cast<uint16_t>(column.type_length));
-    out_.append_be32(static_cast<uint32_t>(column.type_modifier));
+    out_.append_be32(static_cast<uint32_t>(typmod));
     out_.append_be16(static_cast<uint16_t>(format_of_column(formats, i)));
   }
   end();

@@ -145,7 +145,12 @@ void ExtendedQuery::read_parameters(MessageReader& reader, std::string_view port
     WireFormat format = format_of_column(parameter_formats_, i);
     try {
       require_known_format(format);
-      if (length != -1) portal.parameters[i] = read_parameter(bytes, types[i], format, portal);
+      runner_.rest_on_domains(types[i]);
+      if (length != -1) {
+        portal.parameters[i] = read_parameter(bytes, types[i], format, portal);
+      } else {
+        check_domain(type_info(types[i]), Datum(), state_.context.types);
+      }
     } catch (SqlError& error) {
       add_context(error, parameter_title(portal_name, i + 1, bytes, format));
       throw;

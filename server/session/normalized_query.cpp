@@ -1,5 +1,6 @@
 #include "server/session/normalized_query.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sql/types/text.h"
@@ -31,6 +32,9 @@ Datum literal_value(const NormalizedLiteral& literal, Oid type, TypeContext& typ
     return Datum::of_int(literal.integer);
   return type_info(type).parse(literal.text, no_typmod, types);
 }
+
+// A literal becomes one of a domain where it is used, a parameter when it is read.
+bool is_of_domain(Oid type) { return base_type_of(type) != type; }
 
 // Warnings are for the client when what it runs is planned, not for plans that are tried.
 class WithoutNotices {
@@ -72,7 +76,8 @@ void NormalizedQuery::compare(CachedText& entry, const Original& from) {
     shared = runner_.prepare(normalized, 0, true);
     if (!shared->is_planned || !shared->plan->cacheable() ||
         !same_description(*original, *shared) ||
-        shared->parameter_types.size() != normalizer_.literals().size()) {
+        shared->parameter_types.size() != normalizer_.literals().size() ||
+        std::ranges::any_of(shared->parameter_types, is_of_domain)) {
       return;
     }
   } catch (const SqlError& error) {

@@ -17,6 +17,10 @@ StatementClass statement_class(const ast::Node& statement) {
     case Kind::create_schema_stmt:
     case Kind::create_enum_stmt:
     case Kind::alter_enum_stmt:
+    case Kind::create_domain_stmt:
+    case Kind::alter_domain_stmt:
+    case Kind::set_schema_stmt:
+    case Kind::change_owner_stmt:
     case Kind::create_sequence_stmt:
     case Kind::alter_sequence_stmt:
       return StatementClass::ddl;

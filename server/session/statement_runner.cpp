@@ -152,12 +152,16 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatem
         find_or_make_plan(statement, parameters_allowed, values);
     if (!state_.transactions.in_block() || found->lock_tables(state_.transactions.storage()))
       return found;
-    int64_t delay_us = patience.next_delay_us(TransactionStatus::conflict_record);
-    if (patience.is_exhausted()) raise_transaction_status(TransactionStatus::conflict_record);
-    if (delay_us > 0) state_.interrupts.sleep(delay_us);
-    state_.interrupts.check();
-    state_.context.check_client();
+    await_catalog(patience);
   }
+}
+
+void StatementRunner::await_catalog(RetryPolicy& patience) {
+  int64_t delay_us = patience.next_delay_us(TransactionStatus::conflict_record);
+  if (patience.is_exhausted()) raise_transaction_status(TransactionStatus::conflict_record);
+  if (delay_us > 0) state_.interrupts.sleep(delay_us);
+  state_.interrupts.check();
+  state_.context.check_client();
 }
 
 std::shared_ptr<const ExecutablePlan> StatementRunner::find_or_make_plan(

@@ -50,6 +50,9 @@ class StatementRunner {
   // Of a portal that has its parameters and whose statement is valid: by which plan it runs.
   // Returns whether PostgreSQL would count it as one for these values.
   bool choose_plan(Portal& portal, bool is_named);
+  // What domains allow of a parameter's type is asked now, and stays so until the transaction has
+  // committed.
+  void rest_on_domains(Oid type);
   // For EXPLAIN of a named statement: the plan that PostgreSQL would run it by.
   std::shared_ptr<const ExecutablePlan> plan_to_show(Portal& portal);
 
@@ -76,6 +79,10 @@ class StatementRunner {
   std::shared_ptr<const ExecutablePlan> plan(const PreparedStatement& statement,
                                              bool parameters_allowed,
                                              const std::vector<Datum>* values = nullptr);
+  // Somebody has changed what this statement needs, and does not tell yet.
+  void await_catalog(RetryPolicy& patience);
+  // False: somebody has changed one.
+  bool use_domains(Oid type);
   std::shared_ptr<const ExecutablePlan> find_or_make_plan(
       const PreparedStatement& statement, bool parameters_allowed,
       const std::vector<Datum>* values = nullptr);

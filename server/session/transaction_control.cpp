@@ -37,6 +37,7 @@ TransactionControl::TransactionControl(WorkerContext& worker, Catalog& catalog, 
   context_.advisory_locks = &advisory_locks_;
   context_.catalog = &catalog_;
   context_.types.object_names = &names_;
+  names_.set_session(context_);
 }
 
 ReadyState TransactionControl::ready_state() const {

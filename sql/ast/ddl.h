@@ -126,6 +126,8 @@ enum class ObjectKind : uint8_t {
   column,
   constraint,
   type,
+  domain,
+  domain_constraint,
   other
 };
 
@@ -212,7 +214,7 @@ struct AlterTableStmt : Node {
 };
 
 // ALTER TABLE RENAME [COLUMN | CONSTRAINT], ALTER INDEX RENAME, ALTER SEQUENCE RENAME, ALTER TYPE
-// RENAME.
+// RENAME, ALTER DOMAIN RENAME [CONSTRAINT].
 struct RenameStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::rename_stmt;
   ObjectKind object_kind = ObjectKind::table;  // what gets the new name
@@ -231,8 +233,8 @@ struct TruncateStmt : Node {
   DropBehavior behavior = DropBehavior::restrict;
 };
 
-// COMMENT ON a table, column, index, sequence, type, schema, or constraint, whose own name comes
-// last.
+// COMMENT ON a table, column, index, sequence, type, domain, schema, or constraint, whose own name
+// comes last.
 struct CommentStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::comment_stmt;
   ObjectKind object_kind = ObjectKind::table;
@@ -263,6 +265,50 @@ struct AlterEnumStmt : Node {
   std::string_view neighbor;  // BEFORE or AFTER it; empty: behind all others
   bool is_after = false;
   bool if_not_exists = false;
+};
+
+struct CreateDomainStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::create_domain_stmt;
+  NameList name;
+  const TypeName* type = nullptr;
+  const CollateClause* collate = nullptr;
+  List<const Constraint*> constraints;  // in the order written
+};
+
+enum class AlterDomainKind : uint8_t {
+  set_default,
+  drop_default,
+  set_not_null,
+  drop_not_null,
+  add_constraint,
+  drop_constraint,
+  validate_constraint,
+};
+
+struct AlterDomainStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::alter_domain_stmt;
+  AlterDomainKind change = AlterDomainKind::set_default;
+  NameList name;
+  std::string_view constraint_name;
+  const Node* expression = nullptr;        // the default
+  const Constraint* constraint = nullptr;  // that is added
+  bool missing_ok = false;
+};
+
+// ALTER TYPE ... SET SCHEMA, ALTER DOMAIN ... SET SCHEMA.
+struct SetSchemaStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::set_schema_stmt;
+  ObjectKind object_kind = ObjectKind::type;
+  NameList object;
+  std::string_view schema;
+};
+
+// ALTER TYPE ... OWNER TO, ALTER DOMAIN ... OWNER TO.
+struct ChangeOwnerStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::change_owner_stmt;
+  ObjectKind object_kind = ObjectKind::type;
+  NameList object;
+  std::string_view role;  // empty: CURRENT_USER and its kin
 };
 
 // Options by PostgreSQL's names: as, increment, minvalue, maxvalue, start, restart, cache, cycle,

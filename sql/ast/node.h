@@ -71,6 +71,10 @@ enum class NodeKind : uint8_t {
   create_schema_stmt,
   create_enum_stmt,
   alter_enum_stmt,
+  create_domain_stmt,
+  alter_domain_stmt,
+  set_schema_stmt,
+  change_owner_stmt,
   create_sequence_stmt,
   alter_sequence_stmt,
   // utility.h

@@ -29,6 +29,10 @@ ObjectKind object_kind_of(::ObjectType from) {
       return ObjectKind::column;
     case OBJECT_TYPE:
       return ObjectKind::type;
+    case OBJECT_DOMAIN:
+      return ObjectKind::domain;
+    case OBJECT_DOMCONSTRAINT:
+      return ObjectKind::domain_constraint;
     case OBJECT_TABCONSTRAINT:
       return ObjectKind::constraint;
     default:
@@ -297,15 +301,6 @@ const Node* TreeConverter::create_index(const ::IndexStmt& from) {
   return to;
 }
 
-// A list of words, a type's name, or one word.
-NameList TreeConverter::object_name(const PgNode* from) {
-  if (from->type == T_List) return names(list_in(from));
-  if (from->type == T_TypeName) return type_words(node_as<::TypeName>(from));
-  std::span<std::string_view> name = arena_.make_span<std::string_view>(1);
-  name[0] = string_of(from);
-  return name;
-}
-
 const Node* TreeConverter::drop(const ::DropStmt& from) {
   ObjectKind kind = object_kind_of(from.removeType);
   if (kind == ObjectKind::other) return unsupported_statement(drop_feature(from.removeType));
@@ -436,12 +431,14 @@ const Node* TreeConverter::rename(const ::RenameStmt& from) {
   bool on_table = kind == ObjectKind::table || kind == ObjectKind::index ||
                   kind == ObjectKind::sequence || kind == ObjectKind::constraint ||
                   kind == ObjectKind::type || kind == ObjectKind::view ||
+                  kind == ObjectKind::domain || kind == ObjectKind::domain_constraint ||
                   (kind == ObjectKind::column &&
                    (from.relationType == OBJECT_TABLE || from.relationType == OBJECT_VIEW));
   if (!on_table) return unsupported_statement(alter_feature_of(from.renameType));
   auto* to = make<RenameStmt>();
   to->object_kind = kind;
-  if (kind == ObjectKind::type) {
+  if (kind == ObjectKind::type || kind == ObjectKind::domain ||
+      kind == ObjectKind::domain_constraint) {
     to->object = names(list_in(from.object));
   } else {
     to->relation = range_var(from.relation);
@@ -468,7 +465,9 @@ const Node* TreeConverter::comment(const ::CommentStmt& from) {
   }
   auto* to = make<CommentStmt>();
   to->object_kind = kind;
-  to->object = object_name(from.object);
+  to->object = kind == ObjectKind::domain_constraint
+                   ? domain_constraint_words(node_as<::List>(from.object))
+                   : object_name(from.object);
   to->comment = text(from.comment);
   return to;
 }

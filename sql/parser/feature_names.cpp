@@ -16,7 +16,6 @@ constexpr DropFeature drop_features[] = {
     {OBJECT_CAST, "DROP CAST"},
     {OBJECT_COLLATION, "DROP COLLATION"},
     {OBJECT_CONVERSION, "DROP CONVERSION"},
-    {OBJECT_DOMAIN, "DROP DOMAIN"},
     {OBJECT_EVENT_TRIGGER, "DROP EVENT TRIGGER"},
     {OBJECT_EXTENSION, "DROP EXTENSION"},
     {OBJECT_FDW, "DROP FOREIGN DATA WRAPPER"},
@@ -63,8 +62,6 @@ constexpr Feature features[] = {
     {T_UnlistenStmt, "UNLISTEN"},
     {T_RefreshMatViewStmt, "REFRESH MATERIALIZED VIEW"},
     {T_LoadStmt, "LOAD"},
-    {T_CreateDomainStmt, "CREATE DOMAIN"},
-    {T_AlterDomainStmt, "ALTER DOMAIN"},
     {T_CreatedbStmt, "CREATE DATABASE"},
     {T_DropdbStmt, "DROP DATABASE"},
     {T_AlterDatabaseStmt, "ALTER DATABASE"},
@@ -84,9 +81,7 @@ constexpr Feature features[] = {
     {T_AlterOpFamilyStmt, "ALTER OPERATOR FAMILY"},
     {T_CreateTableSpaceStmt, "CREATE TABLESPACE"},
     {T_DropTableSpaceStmt, "DROP TABLESPACE"},
-    {T_AlterObjectSchemaStmt, "ALTER ... SET SCHEMA"},
     {T_AlterObjectDependsStmt, "ALTER ... DEPENDS ON EXTENSION"},
-    {T_AlterOwnerStmt, "ALTER ... OWNER TO"},
     {T_AlterOperatorStmt, "ALTER OPERATOR"},
     {T_AlterTypeStmt, "ALTER TYPE"},
     {T_DropOwnedStmt, "DROP OWNED"},
@@ -143,8 +138,6 @@ std::string_view TreeConverter::alter_feature_of(::ObjectType type) {
       return "ALTER ROLE";
     case OBJECT_FUNCTION:
       return "ALTER FUNCTION";
-    case OBJECT_DOMAIN:
-      return "ALTER DOMAIN";
     default:
       return "ALTER of this kind of object";
   }

@@ -88,6 +88,14 @@ const Node* TreeConverter::statement(const PgNode* node) {
       return create_enum(node_as<::CreateEnumStmt>(node));
     case T_AlterEnumStmt:
       return alter_enum(node_as<::AlterEnumStmt>(node));
+    case T_CreateDomainStmt:
+      return create_domain(node_as<::CreateDomainStmt>(node));
+    case T_AlterDomainStmt:
+      return alter_domain(node_as<::AlterDomainStmt>(node));
+    case T_AlterObjectSchemaStmt:
+      return set_schema(node_as<::AlterObjectSchemaStmt>(node));
+    case T_AlterOwnerStmt:
+      return change_owner(node_as<::AlterOwnerStmt>(node));
     case T_CreateSeqStmt:
       return create_sequence(node_as<::CreateSeqStmt>(node));
     case T_AlterSeqStmt:

@@ -106,6 +106,12 @@ class TreeConverter {
   ast::NameList type_words(const ::TypeName& from);
   const ast::Node* create_enum(const ::CreateEnumStmt& from);
   const ast::Node* alter_enum(const ::AlterEnumStmt& from);
+  ast::List<const ast::Constraint*> domain_constraints(const ::List* items);
+  const ast::Node* create_domain(const ::CreateDomainStmt& from);
+  const ast::Node* alter_domain(const ::AlterDomainStmt& from);
+  const ast::Node* set_schema(const ::AlterObjectSchemaStmt& from);
+  const ast::Node* change_owner(const ::AlterOwnerStmt& from);
+  ast::NameList domain_constraint_words(const ::List& from);
   const ast::Node* create_sequence(const ::CreateSeqStmt& from);
   const ast::Node* alter_sequence(const ::AlterSeqStmt& from);
   const ast::ColumnDef* column_def(const ::ColumnDef& from);

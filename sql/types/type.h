@@ -73,7 +73,7 @@ struct TypeInfo {
   // Columns of pg_type.
   int16_t typlen;
   bool typbyval;
-  char typtype;    // 'b' base, 'p' pseudo, 'e' enum
+  char typtype;    // 'b' base, 'p' pseudo, 'e' enum, 'd' domain
   char category;   // typcategory
   bool preferred;  // typispreferred
   char delimiter;  // typdelim
@@ -90,8 +90,11 @@ struct TypeInfo {
 
   ValueFunctions functions;
   ModifierFunctions modifiers;
-  // The type of an array's elements, where it is not built in.
+  // The type of an array's elements, where it is not built in, or the type is a domain over arrays.
   const TypeInfo* element_info = nullptr;
+  // Of a domain: the type beneath it, which is none, and its modifier. The domain has its form.
+  const TypeInfo* base = nullptr;
+  int32_t base_typmod = no_typmod;
 
   // From the text form, valid UTF-8 without NUL; throws SqlError (22P02, 22003, ...). The result
   // may point into `text` instead of ctx.arena. A typmod is applied as an assignment would (COPY,
@@ -155,6 +158,21 @@ inline bool is_integer_type(Oid type) {
 // Of an array or vector: what it is an array of.
 inline const TypeInfo& element_type(const TypeInfo& array) {
   return array.element_info != nullptr ? *array.element_info : type_info(array.element);
+}
+
+inline bool is_domain(const TypeInfo& type) { return type.base != nullptr; }
+
+// Of a domain the type beneath it; else the type.
+inline const TypeInfo& base_type_of(const TypeInfo& type) {
+  return is_domain(type) ? *type.base : type;
+}
+// `typmod`, if not null, receives the domain's where the type is one.
+Oid base_type_of(Oid type, int32_t* typmod = nullptr);
+
+// 23514, 23502 of a value, which may be null, that a domain does not allow; nothing of other types.
+inline void check_domain(const TypeInfo& type, Datum value, TypeContext& ctx) {
+  if (is_domain(type) && ctx.object_names != nullptr)
+    ctx.object_names->check_domain(type.oid, value);
 }
 
 // Not for int2vector and oidvector, which PostgreSQL does not print as arrays.

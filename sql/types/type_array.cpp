@@ -228,6 +228,7 @@ class ArrayParser {
     for (const WrittenElement& element : elements_) {
       meter_.did(element.text.size() + 64);
       values_.push_back(element.null ? Datum() : type_.parse(element.text, typmod_, ctx_));
+      if (element.null) check_domain(type_, Datum(), ctx_);
     }
     return values_;
   }
@@ -414,7 +415,10 @@ Datum receive_array(const TypeInfo& type, std::string_view bytes, int32_t typmod
   AskingVector<Datum> values(count);
   for (Datum& value : values) {
     int32_t length = reader.word();
-    if (length == -1) continue;
+    if (length == -1) {
+      check_domain(element, Datum(), ctx);
+      continue;
+    }
     if (length < 0) exact_bytes({}, 1);
     value = element.receive(reader.take(static_cast<size_t>(length)), typmod, ctx);
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/arena.h"
+#include "sql/types/datum.h"
 #include "sql/types/time_zone.h"
 #include "sql/types/type_oid.h"
 
@@ -33,6 +34,8 @@ class ObjectNames {
   virtual bool print(Oid reg_type, Oid object, ByteBuffer& out) = 0;
   // Of an enum, until the end of the statement; null when there is no such type.
   virtual const EnumLabels* find_labels(Oid type) = 0;
+  // 23514, 23502 of a value, or NULL, that is none of the domain's. It is of the domain's form.
+  virtual void check_domain(Oid domain, Datum value) = 0;
 };
 
 struct TypeContext {

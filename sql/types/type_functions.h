@@ -260,6 +260,8 @@ void print_enum(const TypeInfo& type, Datum value, ByteBuffer& out, const TypeCo
 Datum receive_enum(const TypeInfo& type, std::string_view bytes, int32_t typmod, TypeContext& ctx);
 inline constexpr Functions enum_functions{parse_enum,  print_enum, receive_enum, print_enum,
                                           compare_int, equal_int,  hash_int};
+// Of a domain over `base`: what the base type has.
+Functions domain_functions(const TypeInfo& base);
 Datum parse_int2vector(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx);
 Datum parse_oidvector(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx);
 void print_vector(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx);

@@ -325,6 +325,13 @@ const TypeInfo* find_type(Oid oid) {
   return &type_table[position_by_oid[oid]];
 }
 
+Oid base_type_of(Oid type, int32_t* typmod) {
+  const TypeInfo* known = type >= oid_limit ? find_user_type(type) : nullptr;
+  if (known == nullptr || !is_domain(*known)) return type;
+  if (typmod != nullptr) *typmod = known->base_typmod;
+  return known->base->oid;
+}
+
 const TypeInfo* find_type_by_name(std::string_view name) {
   for (const TypeInfo& type : type_table) {
     if (type.name == name) return &type;

@@ -86,6 +86,35 @@ std::shared_ptr<const UserType> UserType::make_enum(Oid oid, Oid array_oid, std:
   return made;
 }
 
+std::shared_ptr<const UserType> UserType::make_domain(Oid oid, Oid array_oid, std::string_view name,
+                                                      Oid over, int32_t typmod, Oid collation) {
+  if (std::shared_ptr<const UserType> known = registry().find(oid)) return known;
+  std::shared_ptr<UserType> made(new UserType(name));
+  made->beneath_ = share_user_type(over);
+  const TypeInfo& below = type_info(over);
+  const TypeInfo& base = base_type_of(below);
+  TypeInfo& type = made->type_;
+  type = base;
+  type.name = type.display_name = {};
+  type.oid = made->array_type_.element = oid;
+  type.array = made->array_type_.oid = array_oid;
+  type.typtype = 'd';
+  type.preferred = false;
+  type.element = invalid_oid;
+  if (base.category == 'A') type.element_info = &element_type(base);
+  type.base = &base;
+  type.base_typmod = is_domain(below) ? below.base_typmod : typmod;
+  type.collation = made->array_type_.collation = collation;
+  type.functions = types::domain_functions(base);
+  type.modifiers = {};
+  made->array_type_.delimiter = type.delimiter;
+  made->array_type_.alignment = type.alignment == 'd' ? 'd' : 'i';
+  if (base.key_form != KeyForm::none) made->array_type_.key_form = KeyForm::array;
+  registry().add(oid, made);
+  registry().add(array_oid, made);
+  return made;
+}
+
 std::string UserType::display_name(Oid of) const {
   std::lock_guard lock(name_mutex_);
   return of == array_type_.oid ? display_name_ + "[]" : display_name_;

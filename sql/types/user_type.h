@@ -21,6 +21,9 @@ class UserType {
  public:
   // An enum and the type of its arrays; the one that there is, if somebody holds it already.
   static std::shared_ptr<const UserType> make_enum(Oid oid, Oid array_oid, std::string_view name);
+  // The same of a domain over `base`, which may be one itself and is held if a user made it.
+  static std::shared_ptr<const UserType> make_domain(Oid oid, Oid array_oid, std::string_view name,
+                                                     Oid base, int32_t typmod, Oid collation);
   ~UserType();
   UserType(const UserType&) = delete;
   UserType& operator=(const UserType&) = delete;
@@ -40,6 +43,7 @@ class UserType {
   mutable std::string display_name_;
   TypeInfo type_;
   TypeInfo array_type_;
+  std::shared_ptr<const UserType> beneath_;  // of a domain over a user's type
 };
 
 // Of a type or of its arrays; null of built-in types, and when nobody holds one.

@@ -89,6 +89,15 @@ inline void describe_type(const TypeDescriptor& type, std::ostream& out) {
       << type.record.record << " " << type.record.tid.value() << " values " << type.values.get();
   for (const EnumLabel& label : type.labels.all())
     out << " " << label.oid << " " << label.position << " " << label.name << label.is_new;
+  if (type.domain != nullptr) {
+    const DomainDescriptor& domain = *type.domain;
+    out << " over " << domain.base << "(" << domain.typmod << ")[" << domain.dimensions << "] "
+        << domain.collation << (domain.not_null ? " not null" : "") << " default '"
+        << domain.default_value.text << "' " << domain.default_text;
+    for (const DomainConstraint& each : domain.constraints)
+      out << " " << each.oid << " " << each.name << " '" << each.check.text << "' "
+          << each.validated;
+  }
   out << "\n";
 }
 
