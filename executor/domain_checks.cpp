@@ -86,9 +86,19 @@ DomainChecks::Compiled& DomainChecks::compiled(const CatalogView& catalog, Oid d
   }
   if (known == nullptr) {
     auto made = run_on_large_stack([&] { return compile(catalog, domain); });
+    if (known_.size() >= forget_at_) forget_dropped(catalog);
     known_[domain] = std::move(made);
   }
   return *known_[domain];
+}
+
+void DomainChecks::forget_dropped(const CatalogView& catalog) {
+  std::erase_if(known_, [&](const auto& each) {
+    const std::unique_ptr<Compiled>& checks = each.second;
+    return checks == nullptr ||
+           (!checks->is_running && catalog.find_type(each.first) != checks->domains.front());
+  });
+  forget_at_ = std::max<size_t>(forget_at_, 2 * known_.size());
 }
 
 void DomainChecks::check(const CatalogView& catalog, Oid domain, Datum value) {

@@ -30,10 +30,12 @@ class DomainChecks {
   struct Compiled;
   std::unique_ptr<Compiled> compile(const CatalogView& catalog, Oid domain);
   Compiled& compiled(const CatalogView& catalog, Oid domain);
+  void forget_dropped(const CatalogView& catalog);
   void run(Compiled& checks, Datum value);
 
   ExecutionContext& session_;
   std::unordered_map<Oid, std::unique_ptr<Compiled>> known_;
+  size_t forget_at_ = 64;  // so many known ones are worth a look for those that are not any more
 };
 
 }  // namespace pgsilo

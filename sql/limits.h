@@ -48,6 +48,11 @@ inline constexpr size_t parsing_bytes_per_statement = 300;
 // stack ends.
 inline constexpr int max_nesting_depth = 1000;
 
+// Domains over domains, beneath each other, and constraints of one domain, of which each change of
+// the domain copies the list; beyond them 54001 and 54000.
+inline constexpr int max_domain_depth = 100;
+inline constexpr size_t max_domain_constraints = 500;
+
 // A foreign key's action that others have disturbed so often keeps them out of the table.
 inline constexpr uint32_t disturbed_referential_rounds = 4;
 

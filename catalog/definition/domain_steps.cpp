@@ -4,6 +4,7 @@
 #include <set>
 
 #include "catalog/definition/object_names.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -74,6 +75,11 @@ void DomainSteps::create(const DataDefinition::ObjectName& name, const DomainDef
 
 DomainConstraint DomainSteps::make_constraint(const TypeDescriptor& type,
                                               const DomainConstraintDefinition& from) {
+  if (type.domain->constraints.size() >= limits::max_domain_constraints) {
+    throw SqlError(
+        sqlstate::program_limit_exceeded,
+        concat("domains can have at most ", limits::max_domain_constraints, " CHECK constraints"));
+  }
   DomainConstraint constraint;
   constraint.name = from.name;
   auto is_taken = [&](const std::string& name) {

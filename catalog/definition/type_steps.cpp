@@ -194,6 +194,10 @@ void TypeSteps::set_schema(Oid type, std::string_view schema_name) {
     throw SqlError(sqlstate::insufficient_privilege,
                    concat("permission denied for schema ", schema.name));
   }
+  if (schema.name == "pg_toast") {
+    throw SqlError(sqlstate::feature_not_supported,
+                   "cannot move objects into or out of TOAST schema");
+  }
   if (type_name_taken(schema.oid, draft->name)) {
     throw SqlError(
         sqlstate::duplicate_object,

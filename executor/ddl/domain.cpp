@@ -8,6 +8,7 @@
 #include "executor/ddl/type_names.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/stored/stored_tree.h"
+#include "sql/limits.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -77,9 +78,24 @@ class DomainMaker {
           sqlstate::datatype_mismatch,
           concat("\"", written_type(*syntax_.type), "\" is not a valid base type for a domain"));
     }
+    require_depth(base.type);
     domain_.base = base.type;
     domain_.typmod = base.typmod;
     domain_.dimensions = static_cast<int32_t>(syntax_.type->array_bounds.size());
+  }
+
+  // Who drops, reads or names a domain meets those beneath it one in another.
+  void require_depth(Oid base) const {
+    for (int depth = 1; base != invalid_oid; ++depth) {
+      if (depth > limits::max_domain_depth) {
+        throw SqlError(
+            sqlstate::statement_too_complex,
+            concat("domains cannot be more than ", limits::max_domain_depth, " over each other"));
+      }
+      auto found = run_.catalog().find_type(base);
+      if (found == nullptr) found = run_.catalog().find_type(type_info(base).element);
+      base = found != nullptr && found->domain != nullptr ? found->domain->base : invalid_oid;
+    }
   }
 
   void set_collation() {

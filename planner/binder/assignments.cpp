@@ -139,7 +139,7 @@ std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::A
     BoundAssignment* before = find_assignment(assignments, targets, column);
     const BoundExpression* value =
         values[i] == nullptr && target.view != nullptr && targets.back().is_whole()
-            ? null_of_column(scope.binding, column)  // a view's column has no default
+            ? bind_type_default(scope.binding, column)  // a view's column has none of its own
             : assigned_value(scope, targets.back(), values[i], before);
     if (before != nullptr) {
       before->value = value;

@@ -39,22 +39,33 @@ void StatementBinding::use_table(const TableDescriptor* table, TableUse use) {
 }
 
 void StatementBinding::use_type(Oid type) {
+  // Beneath a domain, and in what its expressions name, there may be many.
+  std::vector<Oid> left{type};
+  while (!left.empty()) {
+    Oid next = left.back();
+    left.pop_back();
+    use_type(next, left);
+  }
+}
+
+void StatementBinding::use_type(Oid type, std::vector<Oid>& named) {
   std::shared_ptr<const UserType> user_type = share_user_type(type);
-  if (user_type == nullptr) return;
+  if (user_type == nullptr || !used_types.insert(user_type->type().oid).second) return;
   std::shared_ptr<const TypeDescriptor> used = catalog.find_type(user_type->type().oid);
   // Another session's, or one that was dropped and that somebody holds yet.
   if (used == nullptr) {
     throw SqlError(sqlstate::undefined_object, concat("type with OID ", type, " does not exist"));
   }
-  if (std::find(user_types.begin(), user_types.end(), used) != user_types.end()) return;
   user_types.push_back(used);
   if (used->domain == nullptr) return;
   // What decides which values it allows.
-  use_type(used->domain->base);
-  for (Oid each : used->domain->default_value.uses.types) use_type(each);
-  for (const DomainConstraint& constraint : used->domain->constraints) {
-    for (Oid each : constraint.check.uses.types) use_type(each);
-  }
+  auto name = [&](const std::vector<Oid>& types) {
+    named.insert(named.end(), types.begin(), types.end());
+  };
+  named.push_back(used->domain->base);
+  name(used->domain->default_value.uses.types);
+  for (const DomainConstraint& constraint : used->domain->constraints)
+    name(constraint.check.uses.types);
 }
 
 void require_stack() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/arena.h"
@@ -45,6 +46,7 @@ struct StatementBinding {
   std::vector<const TableDescriptor*> tables;                          // without duplicates
   std::vector<TableUse> table_uses = {};                               // of each
   std::vector<std::shared_ptr<const TypeDescriptor>> user_types = {};  // without duplicates
+  std::unordered_set<Oid> used_types = {};                             // their OIDs
   int32_t execution_parameters = 0;
   int32_t depth = 0;
   bool cacheable = true;
@@ -62,6 +64,8 @@ struct StatementBinding {
   // The plan rests on what the catalog says of a type that a user made; nothing for others. 42704
   // if the view does not have it.
   void use_type(Oid type);
+  // The type alone; what it rests on is added to `named`.
+  void use_type(Oid type, std::vector<Oid>& named);
   int32_t new_execution_parameter() { return execution_parameters++; }
 };
 

@@ -59,14 +59,17 @@ const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column) {
   if (column.identity != IdentityKind::none)
     return make_next_value(binding, column.identity_sequence, column.type);
-  if (!column.has_default()) {
-    auto type = column.user_type != nullptr ? binding.catalog.find_type(column.type) : nullptr;
-    if (type == nullptr || type->domain == nullptr || type->domain->default_value.empty())
-      return null_of_column(binding, column);
-    return coerce_to_column(binding, read_constant_expression(binding, type->domain->default_value),
-                            column, -1);
-  }
+  if (!column.has_default()) return bind_type_default(binding, column);
   return read_constant_expression(binding, column.default_value);
+}
+
+const BoundExpression* bind_type_default(StatementBinding& binding,
+                                         const ColumnDescriptor& column) {
+  auto type = column.user_type != nullptr ? binding.catalog.find_type(column.type) : nullptr;
+  if (type == nullptr || type->domain == nullptr || type->domain->default_value.empty())
+    return null_of_column(binding, column);
+  return coerce_to_column(binding, read_constant_expression(binding, type->domain->default_value),
+                          column, -1);
 }
 
 std::span<const CheckConstraint> bind_checks(StatementBinding& binding,

@@ -386,7 +386,10 @@ ArrayShape receive_shape(BinaryReader& reader, const TypeInfo& element) {
   int32_t flags = reader.word();
   if (flags != 0 && flags != 1) throw_malformed("invalid array flags");
   Oid sent = static_cast<Oid>(reader.word());
-  if (sent != element.oid) {
+  // Numbers of other types than built-in ones are no client's to know: then it is the value that
+  // counts, as in PostgreSQL.
+  constexpr Oid first_unstable = 10'000;  // PostgreSQL: FirstGenbkiObjectId
+  if (sent != element.oid && sent < first_unstable && element.oid < first_unstable) {
     throw SqlError(
         sqlstate::datatype_mismatch,
         concat("binary data has array element type ", sent, " (", format_type(sent),
