@@ -304,17 +304,18 @@ void DefinitionSteps::set_not_null(Oid oid, std::string_view name, bool not_null
 }
 
 void DefinitionSteps::set_statistics_target(Oid oid, std::string_view name, int32_t target) {
-  Draft draft = draft_of(lock_table(oid));
-  ColumnDescriptor& column = column_of(draft, name);
-  column.statistics_target = target;
-  writer_.update(rows_.attribute(*draft.table, column));
-  finish(std::move(draft));
+  change_column(oid, name, [&](ColumnDescriptor& column) { column.statistics_target = target; });
 }
 
 void DefinitionSteps::set_storage(Oid oid, std::string_view name, char storage) {
+  change_column(oid, name, [&](ColumnDescriptor& column) { column.storage = storage; });
+}
+
+void DefinitionSteps::change_column(Oid oid, std::string_view name,
+                                    const std::function<void(ColumnDescriptor&)>& change) {
   Draft draft = draft_of(lock_table(oid));
   ColumnDescriptor& column = column_of(draft, name);
-  column.storage = storage;
+  change(column);
   writer_.update(rows_.attribute(*draft.table, column));
   finish(std::move(draft));
 }

@@ -252,6 +252,30 @@ void CatalogWrite::announce_drop(std::string_view dropped, std::span<const Depen
   }
 }
 
+CatalogWrite::TypeDraft CatalogWrite::new_type(const DataDefinition::ObjectName& name) {
+  const SchemaDescriptor& schema = creation_schema(name.schema);
+  if (schema.oid == system_oid::schema_pg_catalog) {
+    throw SqlError(sqlstate::insufficient_privilege,
+                   concat("permission denied for schema ", schema.name));
+  }
+  move_array_type(schema.oid, name.name, /*for_relation=*/false);
+  rest_on_schema(schema.oid);
+  auto type = std::make_shared<TypeDescriptor>();
+  type->address.oid = new_oid();
+  type->schema = schema.oid;
+  type->schema_name = schema.name;
+  type->name = name.name;
+  type->array_oid = new_oid();
+  type->array_name = array_type_name(schema.oid, name.name);
+  return type;
+}
+
+void CatalogWrite::insert_type(TypeDraft type) {
+  writer_.insert(rows_.user_type(*type));
+  writer_.insert(rows_.array_type(*type));
+  view_.put_object(std::move(type));
+}
+
 CatalogWrite::TypeDraft CatalogWrite::type_draft(Oid type) {
   std::shared_ptr<const TypeDescriptor> known = view_.find_type(type);
   // Whoever called resolved the name against this very view.

@@ -54,6 +54,10 @@ class CatalogWrite {
   // 2BP01 if there are dependents, or with `cascade` a notice. `dropped`: "type t", empty: several.
   void announce_drop(std::string_view dropped, std::span<const Dependent> dependents, bool cascade);
   using TypeDraft = std::shared_ptr<TypeDescriptor>;
+  // A type of that name without values, and its array type; insert_type() then makes the rows of
+  // both and shows them to the transaction.
+  TypeDraft new_type(const DataDefinition::ObjectName& name);
+  void insert_type(TypeDraft type);
   // A copy of a type that a user made, to be changed: nobody else changes its row until the
   // transaction ends, nor has since the view looked at it.
   TypeDraft type_draft(Oid type);

@@ -150,6 +150,9 @@ class DefinitionSteps : CatalogWrite {
   void insert_index_uses(const IndexDescriptor& index);
   void remove_index_uses(const IndexDescriptor& index);
   void remove_uses(ObjectAddress expression, const ExpressionUses& uses);
+  // What nobody else rests on.
+  void change_column(Oid table, std::string_view name,
+                     const std::function<void(ColumnDescriptor&)>& change);
   void update_index_rows(const TableDescriptor& table, int16_t column);
   void replace_default(TableDescriptor& table, ColumnDescriptor& column,
                        const StoredExpression& value);

@@ -37,20 +37,7 @@ DomainDescriptor& DomainSteps::changed(TypeDescriptor& draft) {
 }
 
 void DomainSteps::create(const DataDefinition::ObjectName& name, const DomainDefinition& from) {
-  const SchemaDescriptor& schema = creation_schema(name.schema);
-  if (schema.oid == system_oid::schema_pg_catalog) {
-    throw SqlError(sqlstate::insufficient_privilege,
-                   concat("permission denied for schema ", schema.name));
-  }
-  move_array_type(schema.oid, name.name, /*for_relation=*/false);
-  rest_on_schema(schema.oid);
-  auto type = std::make_shared<TypeDescriptor>();
-  type->address.oid = new_oid();
-  type->schema = schema.oid;
-  type->schema_name = schema.name;
-  type->name = name.name;
-  type->array_oid = new_oid();
-  type->array_name = array_type_name(schema.oid, name.name);
+  TypeDraft type = new_type(name);
   type->values = UserType::make_domain(type->address.oid, type->array_oid, type->name, from.base,
                                        from.typmod, from.collation);
   type->domain = std::make_shared<DomainDescriptor>();
@@ -65,9 +52,7 @@ void DomainSteps::create(const DataDefinition::ObjectName& name, const DomainDef
   for (const DomainConstraintDefinition& each : from.constraints)
     domain.constraints.push_back(make_constraint(*type, each));
   std::ranges::sort(domain.constraints, {}, &DomainConstraint::name);
-  writer_.insert(rows_.user_type(*type));
-  writer_.insert(rows_.array_type(*type));
-  view_.put_object(type);
+  insert_type(type);
   insert_uses(*type);
   for (const DomainConstraint& each : type->domain->constraints)
     insert_constraint_rows(*type, each);

@@ -61,20 +61,7 @@ bool is_duplicate(std::span<const EnumLabel> labels, std::string_view name) {
 
 void TypeSteps::create_enum(const DataDefinition::ObjectName& name,
                             std::span<const std::string_view> labels) {
-  const SchemaDescriptor& schema = creation_schema(name.schema);
-  if (schema.oid == system_oid::schema_pg_catalog) {
-    throw SqlError(sqlstate::insufficient_privilege,
-                   concat("permission denied for schema ", schema.name));
-  }
-  move_array_type(schema.oid, name.name, /*for_relation=*/false);
-  rest_on_schema(schema.oid);
-  auto type = std::make_shared<TypeDescriptor>();
-  type->address.oid = new_oid();
-  type->schema = schema.oid;
-  type->schema_name = schema.name;
-  type->name = name.name;
-  type->array_oid = new_oid();
-  type->array_name = array_type_name(schema.oid, name.name);
+  TypeDraft type = new_type(name);
   type->values = UserType::make_enum(type->address.oid, type->array_oid, type->name);
   std::vector<EnumLabel> all;
   for (std::string_view label : labels) {
@@ -85,9 +72,7 @@ void TypeSteps::create_enum(const DataDefinition::ObjectName& name,
     writer_.insert(rows_.enum_label(*type, all.back()));
   }
   type->labels = EnumLabels(std::move(all));
-  writer_.insert(rows_.user_type(*type));
-  writer_.insert(rows_.array_type(*type));
-  view_.put_object(std::move(type));
+  insert_type(std::move(type));
 }
 
 void TypeSteps::add_enum_value(Oid type, const EnumValueDefinition& value, bool if_not_exists) {
