@@ -212,9 +212,10 @@ class AlterTable final : public DdlCommand {
     }
   }
 
-  // Tuning that has no meaning here; the column must exist all the same, as long as the transaction
-  // goes on.
   static void set_statistics_target(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    if (command.name.empty()) {
+      throw SqlError(sqlstate::feature_not_supported, "cannot refer to non-index column by number");
+    }
     int32_t target = command.target;
     if (target < -1) {
       throw SqlError(sqlstate::invalid_parameter_value,

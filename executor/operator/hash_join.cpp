@@ -101,8 +101,7 @@ class HashJoin final : public Operator {
     return true;
   }
 
-  // False: a key is NULL. `known`: those that were computed before, and are not again: they may be
-  // volatile.
+  // False: a key is NULL. `known`: those that were computed before, and are not again.
   bool find_keys(const JoinKeys& side, const Datum* known = nullptr) {
     key_scratch_.begin_row();
     bool complete = true;

@@ -92,13 +92,12 @@ void RowSorter::append() {
   rows_.append(file);
 }
 
-// What is in memory becomes a run. A refused statement asks for little: with small blocks.
+// What is in memory becomes a run.
 void RowSorter::spill(bool is_refused) {
-  constexpr size_t refused_budget = size_t{512} << 10;
   if (state_.session.temporary_files == nullptr || rows_.size() == 0) throw MemoryLimitReached();
   sort_rows();
   if (external_ == nullptr) {
-    size_t budget = is_refused ? std::min(budget_, refused_budget) : budget_;
+    size_t budget = is_refused ? std::min(budget_, refused_spill_budget) : budget_;
     RowOrder& as_order = *this;
     external_ = std::make_unique<ExternalSort>(*state_.session.temporary_files, budget,
                                                order_.shape.by_reference, as_order, limit_);

@@ -18,6 +18,10 @@ struct BufferPlan {
   static constexpr size_t division(size_t tapes) { return tapes + writes + 2 * of_reader; }
 };
 
+// The budget of an operator that memory_limit has refused: what spills then is written in small
+// blocks.
+inline constexpr size_t refused_spill_budget = size_t{512} << 10;
+
 // As in arenas, little is never asked for: what the least of each phase takes.
 inline constexpr size_t free_spill_buffers = BufferPlan::merge(BufferPlan::least_fan);
 static_assert(BufferPlan::division(BufferPlan::least_fan) <= free_spill_buffers);

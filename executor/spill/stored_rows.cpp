@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/long_work.h"
+#include "executor/spill/buffer_plan.h"
 
 namespace pgsilo {
 
@@ -31,9 +32,8 @@ bool StoredRows::has_room(size_t budget) {
 }
 
 void StoredRows::spill(const ExecutionContext& session, bool is_refused) {
-  constexpr size_t refused_budget = size_t{512} << 10;
   size_t budget = session.work_budget();
-  if (is_refused) budget = std::min(budget, refused_budget);
+  if (is_refused) budget = std::min(budget, refused_spill_budget);
   if (file_ == nullptr) file_ = std::make_shared<SpillFile>(*session.temporary_files, budget);
   TapeWriter writer(*file_, shape_.by_reference);
   WorkMeter meter;

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "executor/operator/hash_table.h"
+#include "executor/spill/buffer_plan.h"
 
 namespace pgsilo {
 
@@ -21,8 +22,8 @@ class TableBudget {
                beside >
            bytes_;
   }
-  // memory_limit admits no more: what spills now is written in small blocks.
-  void refuse() { bytes_ = std::min(bytes_, size_t{512} << 10); }
+  // memory_limit admits no more.
+  void refuse() { bytes_ = std::min(bytes_, refused_spill_budget); }
   size_t bytes() const { return bytes_; }
 
  private:

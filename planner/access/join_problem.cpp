@@ -180,18 +180,6 @@ class Decomposition {
     return std::nullopt;
   }
 
-  static bool has_sublink(const BoundExpression& expression) {
-    return contains(expression,
-                    [](const BoundExpression& e) { return e.kind == ExpressionKind::sublink; });
-  }
-
-  static bool reads_outer(const BoundExpression& expression) {
-    return contains(expression, [](const BoundExpression& inner) {
-      auto* column = try_as<ColumnExpression>(&inner);
-      return column != nullptr && column->levels_up > 0;
-    });
-  }
-
   static bool is_inner_equality(const Clause& clause) {
     return clause.equality != nullptr && clause.special_join < 0 &&
            clause.required == clause.relations;

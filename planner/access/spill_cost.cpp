@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "planner/access/path.h"
+#include "sql/limits.h"
 
 namespace pgsilo {
 
 namespace {
 
-constexpr double page_bytes = 8192;
+constexpr auto page_bytes = static_cast<double>(limits::page_bytes);
 constexpr double row_head = 24;
 constexpr double hashed_row_head = 32;
 

@@ -26,9 +26,9 @@ const BoundExpression* coerce_to_column(StatementBinding& binding, const BoundEx
 const BoundExpression* make_next_value(StatementBinding& binding, Oid sequence, Oid type);
 // NULL, if its type is a domain made one of it.
 const BoundExpression* null_of_column(StatementBinding& binding, const ColumnDescriptor& column);
-// The column's default; without one that of the domain that its type is; else NULL.
-// Of its type, if that is a domain, else NULL.
+// The default of the domain that its type is; else NULL.
 const BoundExpression* bind_type_default(StatementBinding& binding, const ColumnDescriptor& column);
+// The column's own; without one bind_type_default().
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column);
 // The table's CHECK constraints, over the table as relation 0, and a view's WITH CHECK OPTION.

@@ -63,11 +63,6 @@ FromReads reads_around(const BoundQuery& query) {
   return reads;
 }
 
-bool has_sublink(const BoundExpression& expression) {
-  return contains(expression,
-                  [](const BoundExpression& e) { return e.kind == ExpressionKind::sublink; });
-}
-
 bool can_merge(const BoundQuery& query) {
   if (query.set_operation != QuerySetOperation::none || query.is_grouped || query.distinct ||
       !query.distinct_on.empty() || query.limit_count != nullptr || query.limit_offset != nullptr ||

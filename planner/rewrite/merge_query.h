@@ -18,7 +18,6 @@ bool can_merge(const BoundQuery& query);
 // outside.
 enum class FromReads : uint8_t { nothing, by_inner_joins, by_outer_joins };
 FromReads reads_around(const BoundQuery& query);
-bool has_sublink(const BoundExpression& expression);
 
 // An inner query whose relations were appended to those of the query right around it. Precondition:
 // none of its outer joins reads that query (FromReads::by_outer_joins).

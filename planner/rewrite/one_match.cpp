@@ -30,9 +30,9 @@ Columns compared_columns(const CallExpression& equality, int32_t relation) {
   return columns;
 }
 
-Columns compared_columns(const BoundExpression& condition, int32_t relation) {
+Columns compared_columns(const BoundExpression* condition, int32_t relation) {
   std::vector<const BoundExpression*> conjuncts;
-  split_conjuncts(&condition, conjuncts);
+  if (condition != nullptr) split_conjuncts(condition, conjuncts);
   Columns compared;
   for (const BoundExpression* conjunct : conjuncts) {
     if (auto* call = try_as<CallExpression>(conjunct);
@@ -84,7 +84,7 @@ bool is_unique(const BoundQuery& query, const Columns& compared) {
 }  // namespace
 
 bool has_one_match(const BoundRelation& relation, int32_t number,
-                   const BoundExpression& condition) {
+                   const BoundExpression* condition) {
   Columns compared = compared_columns(condition, number);
   switch (relation.kind) {
     case RangeKind::table:

@@ -32,13 +32,6 @@ bool is_movable(const BoundExpression& expression) {
   return !has_sublink(expression) && !calls_volatile(expression) && !contains_set(expression);
 }
 
-bool reads_around(const BoundExpression& condition) {
-  return contains(condition, [](const BoundExpression& part) {
-    auto* column = try_as<ColumnExpression>(&part);
-    return column != nullptr && column->levels_up > 0;
-  });
-}
-
 // Columns of the query itself, for which `accept` is false of none.
 template <typename Accept>
 bool all_columns(const BoundExpression& expression, Accept accept) {
@@ -85,7 +78,7 @@ bool accepts(const BoundRelation& relation, const BoundExpression& condition) {
   const BoundQuery* query = query_of(relation);
   if (query == nullptr || !is_movable(condition) || contains_aggregate(condition)) return false;
   bool is_elsewhere = relation.kind == RangeKind::cte && relation.cte_levels_up != 0;
-  if (is_elsewhere && reads_around(condition)) return false;
+  if (is_elsewhere && reads_outer(condition)) return false;
   return all_columns(condition,
                      [&](const ColumnExpression& read) { return accepts(*query, read.column); });
 }
@@ -164,7 +157,6 @@ RelationSet whole_relations(const FromItem& item) {
     case JoinType::anti:
       return whole_relations(*item.left);
     case JoinType::right:
-      return whole_relations(*item.right);
     case JoinType::full:
       return {};
   }
@@ -181,7 +173,6 @@ RelationSet decided_relations(const FromItem& join) {
     case JoinType::anti:
       return whole_relations(*join.right);
     case JoinType::right:
-      return whole_relations(*join.left);
     case JoinType::full:
       return {};
   }

@@ -11,7 +11,7 @@ namespace pgsilo {
 // leaves the same rows (as PostgreSQL's subquery_is_pushdown_safe and qual_is_pushdown_safe say),
 // and with what an equality of the query implies for one added to it: of a.x = v.x AND a.x = 1 also
 // v.x = 1. Conditions of HAVING that every row of a group decides alike become some of WHERE. The
-// query itself where that changes nothing.
+// query itself where that changes nothing. Precondition: reduce_outer_joins().
 const BoundQuery* push_conditions(Arena& arena, const BoundQuery& query);
 
 }  // namespace pgsilo

@@ -106,7 +106,7 @@ class SublinkJoins {
   bool finds_one_row(const MergedQuery& merged, const BoundExpression& condition) const {
     return merged.relations().size() == 1 &&
            has_one_match(*merged.relations()[0], static_cast<int32_t>(relations_.size()),
-                         condition);
+                         &condition);
   }
 
   bool convert_any(const SublinkExpression& sublink) {

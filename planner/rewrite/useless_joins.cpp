@@ -52,8 +52,7 @@ class UselessJoins {
 
   void count_conditions(const FromItem& item) {
     if (item.relation >= 0) return;
-    if (item.condition != nullptr)
-      relations_of(*item.condition).for_each([&](int32_t relation) { ++conditions_[relation]; });
+    reads(item.condition).for_each([&](int32_t relation) { ++conditions_[relation]; });
     count_conditions(*item.left);
     count_conditions(*item.right);
   }
@@ -62,7 +61,7 @@ class UselessJoins {
     if (item->relation >= 0) return item;
     if (is_useless(*item)) {
       removed_ |= RelationSet::of(item->right->relation);
-      relations_of(*item->condition).for_each([&](int32_t read) { --conditions_[read]; });
+      reads(item->condition).for_each([&](int32_t read) { --conditions_[read]; });
       return without_useless(item->left);
     }
     const FromItem* left = without_useless(item->left);
@@ -76,11 +75,16 @@ class UselessJoins {
 
   bool is_useless(const FromItem& join) const {
     int32_t right = join.right->relation;
-    if (join.join_type != JoinType::left || right < 0 || join.condition == nullptr) return false;
-    bool is_read = read_.has(right) || conditions_[right] != 1;
-    return !is_read && !calls_volatile(*join.condition) &&
-           has_one_match(*query_.relations[right], right, *join.condition) &&
+    if (join.join_type != JoinType::left || right < 0) return false;
+    bool is_own = reads(join.condition).has(right);
+    bool is_read = read_.has(right) || conditions_[right] != (is_own ? 1 : 0);
+    return !is_read && (join.condition == nullptr || !calls_volatile(*join.condition)) &&
+           has_one_match(*query_.relations[right], right, join.condition) &&
            !acts(*query_.relations[right]);
+  }
+
+  static RelationSet reads(const BoundExpression* condition) {
+    return condition != nullptr ? relations_of(*condition) : RelationSet();
   }
 
   static bool acts(const BoundRelation& relation) {

@@ -17,6 +17,8 @@ TEST_F(UselessJoins, OfAKeyOrOfRowsThatDiffer) {
         "u right join t on u.a = t.b", "t left join (select distinct t_a from u) z on z.t_a = t.b",
         "t left join (select t_a, count(*) from u group by t_a) z on z.t_a = t.b",
         "t left join (select t_a from u union select a from w) z on z.t_a = t.b",
+        "t left join (select count(*) from u) z on true",
+        "t left join lateral (select max(v) from u where u.t_a = t.b) z on true",
         // The key of one join comes by another.
         "t left join u on u.a = t.b left join w on w.a = u.t_a",
         "t left join (u left join w on w.a = u.t_a) on u.a = t.b"}) {
@@ -25,13 +27,14 @@ TEST_F(UselessJoins, OfAKeyOrOfRowsThatDiffer) {
 }
 
 TEST_F(UselessJoins, WhatRepeatsRowsOrIsReadStays) {
-  for (const char* from : {"t left join u on u.t_a = t.b", "t left join u on u.a > t.b",
-                           "t left join u on u.a = u.t_a", "t left join u on u.a = t.b or u.a = 1",
-                           "t join u on u.a = t.b", "t full join u on u.a = t.b",
-                           "t left join u on u.a = t.b + (random() * 3)::int",
-                           "t left join (select distinct t_a, v from u) z on z.t_a = t.b",
-                           "t left join u on u.a = t.b where u.v is null",
-                           "t left join u on u.a = t.b join w on w.a = u.t_a"}) {
+  for (const char* from :
+       {"t left join u on u.t_a = t.b", "t left join u on u.a > t.b",
+        "t left join u on u.a = u.t_a", "t left join u on u.a = t.b or u.a = 1",
+        "t join u on u.a = t.b", "t full join u on u.a = t.b",
+        "t left join u on u.a = t.b + (random() * 3)::int", "t left join u on true",
+        "t left join (select distinct t_a, v from u) z on z.t_a = t.b",
+        "t left join u on u.a = t.b where u.v is null",
+        "t left join u on u.a = t.b join w on w.a = u.t_a"}) {
     EXPECT_FALSE(is_left_out(from)) << from;
   }
   EXPECT_FALSE(is_left_out("t left join u on u.a = t.b", "u.v"));
