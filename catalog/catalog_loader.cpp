@@ -192,8 +192,11 @@ void CatalogLoader::read_attributes() {
     column.collation = row.oid(pg_attribute_attcollation);
     column.not_null = row.boolean(pg_attribute_attnotnull);
     column.dropped = row.boolean(pg_attribute_attisdropped);
-    column.statistics_target = row.int4(pg_attribute_attstattarget);
-    column.storage = row.character(pg_attribute_attstorage);
+    if (const TypeInfo* type = find_type(column.type)) {
+      column.statistics_target = row.int4(pg_attribute_attstattarget);
+      char storage = row.character(pg_attribute_attstorage);
+      if (storage != type->storage) column.storage = storage;
+    }
     column.identity = static_cast<IdentityKind>(row.character(pg_attribute_attidentity));
     if (row.boolean(pg_attribute_atthasmissing)) {
       ArrayReader reader(row.get(pg_attribute_attmissingval));

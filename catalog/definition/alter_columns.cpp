@@ -308,7 +308,9 @@ void DefinitionSteps::set_statistics_target(Oid oid, std::string_view name, int3
 }
 
 void DefinitionSteps::set_storage(Oid oid, std::string_view name, char storage) {
-  change_column(oid, name, [&](ColumnDescriptor& column) { column.storage = storage; });
+  change_column(oid, name, [&](ColumnDescriptor& column) {
+    column.storage = storage == type_info(column.type).storage ? '\0' : storage;
+  });
 }
 
 void DefinitionSteps::change_column(Oid oid, std::string_view name,

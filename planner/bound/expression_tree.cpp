@@ -447,18 +447,6 @@ bool contains(const BoundExpression& expression,
   return found;
 }
 
-bool has_sublink(const BoundExpression& expression) {
-  return contains(expression,
-                  [](const BoundExpression& part) { return part.kind == ExpressionKind::sublink; });
-}
-
-bool reads_outer(const BoundExpression& expression) {
-  return contains(expression, [](const BoundExpression& part) {
-    auto* column = try_as<ColumnExpression>(&part);
-    return column != nullptr && column->levels_up > 0;
-  });
-}
-
 const BoundExpression* without_relabel(const BoundExpression* expression) {
   const auto* relabel = try_as<RelabelExpression>(expression);
   return relabel != nullptr && !relabel->changes_sign() ? without_relabel(relabel->argument)

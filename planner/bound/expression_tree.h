@@ -23,9 +23,6 @@ const BoundExpression* map_children(
 // True when `matches` holds for the expression or something in it. Queries of sublinks are not
 // entered.
 bool contains(const BoundExpression& expression, FunctionRef<bool(const BoundExpression&)> matches);
-bool has_sublink(const BoundExpression& expression);
-// Reads a column of a query around the one it stands in.
-bool reads_outer(const BoundExpression& expression);
 
 // Where the expression begins in the statement's text, by PostgreSQL's count: that of its operator,
 // cast or operand, whichever is first; -1 where none is known.

@@ -117,6 +117,18 @@ bool any_volatile(const Walked& walked) {
 bool calls_volatile(const BoundExpression& expression) { return any_volatile(expression); }
 bool calls_volatile(const BoundQuery& query) { return any_volatile(query); }
 
+bool has_sublink(const BoundExpression& expression) {
+  return contains(expression,
+                  [](const BoundExpression& part) { return part.kind == ExpressionKind::sublink; });
+}
+
+bool reads_outer(const BoundExpression& expression) {
+  return contains(expression, [](const BoundExpression& part) {
+    auto* column = try_as<ColumnExpression>(&part);
+    return column != nullptr && column->levels_up > 0;
+  });
+}
+
 bool reads_outer(const BoundQuery& query) {
   bool found = false;
   walk_levels(query, 0, [&](const BoundExpression& expression, int32_t depth) {

@@ -25,8 +25,11 @@ void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit);
 bool calls_volatile(const BoundExpression& expression);
 bool calls_volatile(const BoundQuery& query);
 
-// Reads a column of any query around it.
+// Reads a column of any query around it; of an expression, but for queries in it.
 bool reads_outer(const BoundQuery& query);
+bool reads_outer(const BoundExpression& expression);
+
+bool has_sublink(const BoundExpression& expression);
 
 // The same computation: equal in everything but locations and names.
 bool equal_queries(const BoundQuery& left, const BoundQuery& right);

@@ -12,6 +12,7 @@
 #include "planner/binder/scope.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
+#include "planner/bound/query_tree.h"
 #include "planner/rewrite/fold.h"
 #include "planner/rewrite/merge_query.h"
 

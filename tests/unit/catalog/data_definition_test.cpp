@@ -275,6 +275,8 @@ TEST_F(DataDefinitionTest, ChangesColumns) {
   EXPECT_EQ(error([&](DataDefinition& d) { return d.set_not_null(oid(), "balance", true); }).state,
             sqlstate::not_null_violation);
   define([&](DataDefinition& d) { return d.set_not_null(oid(), "name", false); });
+  define([&](DataDefinition& d) { return d.set_statistics_target(oid(), "name", 250); });
+  define([&](DataDefinition& d) { return d.set_storage(oid(), "name", 'e'); });
   EXPECT_FALSE(table().columns[1].not_null);
   define([&](DataDefinition& d) { return d.rename_column(oid(), "name", "title"); });
   EXPECT_NE(table().find_column("title"), nullptr);

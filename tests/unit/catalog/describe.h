@@ -43,7 +43,8 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
     out << "  column " << column.number << " " << column.name << " " << column.type << "("
         << column.typmod << ") " << column.collation << (column.not_null ? " not null" : "")
         << (column.dropped ? " dropped" : "") << " default " << column.default_oid << " '"
-        << column.default_value.text << "'";
+        << column.default_value.text << "' statistics " << column.statistics_target << " storage "
+        << static_cast<int>(column.storage);
     if (column.has_missing) {
       out << " missing ";
       if (type_info(column.type).by_reference) {
