@@ -28,11 +28,10 @@ constexpr Oid oids_per_reservation = 8192;
 // Local versions have this bit; committed ones never reach it.
 constexpr uint64_t local_version_bit = uint64_t{1} << 63;
 
-// Alone, nothing but a machine without memory or disk gets here.
-[[noreturn]] void refuse_left_over(const IndexDescriptor& index, TransactionStatus status) {
+[[noreturn]] void refuse_left_over(std::string_view kind, std::string_view name,
+                                   std::string_view why, TransactionStatus status) {
   throw SqlError(Severity::fatal, sqlstate::internal_error,
-                 concat("could not drop index \"", index.name,
-                        "\", whose building was cut short: ", name_of(status)));
+                 concat("could not drop ", kind, " \"", name, "\", ", why, ": ", name_of(status)));
 }
 
 }  // namespace
@@ -71,29 +70,54 @@ bool Catalog::open(WorkerContext& worker, const WaitSettings& waits) {
   bool committed =
       CatalogUpgrade(tables_, relations_, *relations_.find(control_relation), worker).run(waits);
   set_snapshot(CatalogLoader(tables_, relations_, worker.reclaimer()).load(version() + 1));
+  discard_temporary_schemas(worker, waits);
   discard_invalid_indexes(worker, waits);
   return committed;
 }
 
-void Catalog::discard_invalid_indexes(WorkerContext& worker, const WaitSettings& waits) {
-  std::shared_ptr<const CatalogSnapshot> found = snapshot();
+// Runs `define` in a transaction of its own and publishes it. Alone, nothing but a machine without
+// memory or disk makes it fail.
+template <typename Define>
+TransactionStatus Catalog::define_alone(WorkerContext& worker, const WaitSettings& waits,
+                                        Define define) {
   Transaction transaction(worker, waits);
   CatalogView view(*this);
   TypeContext types;
+  transaction.begin(TransactionMode::one_shot);
+  DataDefinition definition(view, transaction, types);
+  TransactionStatus status = define(definition);
+  if (status == TransactionStatus::ok) status = view.before_commit(transaction);
+  if (status == TransactionStatus::ok) status = transaction.commit();
+  if (status == TransactionStatus::ok) {
+    view.committed(transaction);
+  } else {
+    transaction.abort();
+  }
+  return status;
+}
+
+void Catalog::discard_temporary_schemas(WorkerContext& worker, const WaitSettings& waits) {
+  std::shared_ptr<const CatalogSnapshot> found = snapshot();
+  for (const auto& [oid, schema] : found->schemas()) {
+    if (!TemporarySchema::is_name(schema->name)) continue;
+    TransactionStatus status = define_alone(worker, waits, [&](DataDefinition& definition) {
+      return definition.drop_temporary_schema(oid);
+    });
+    if (status != TransactionStatus::ok)
+      refuse_left_over("schema", schema->name, "whose session is over", status);
+  }
+}
+
+void Catalog::discard_invalid_indexes(WorkerContext& worker, const WaitSettings& waits) {
+  std::shared_ptr<const CatalogSnapshot> found = snapshot();
   for (const auto& [oid, table] : found->tables()) {
     for (const auto& index : table->indexes) {
       if (index->valid) continue;
-      transaction.begin(TransactionMode::one_shot);
-      view.refresh();
-      TransactionStatus status =
-          DataDefinition(view, transaction, types).discard_index(oid, index->oid);
-      if (status == TransactionStatus::ok) status = view.before_commit(transaction);
-      if (status == TransactionStatus::ok) status = transaction.commit();
-      if (status != TransactionStatus::ok) {
-        transaction.abort();
-        refuse_left_over(*index, status);
-      }
-      view.committed(transaction);
+      TransactionStatus status = define_alone(worker, waits, [&](DataDefinition& definition) {
+        return definition.discard_index(oid, index->oid);
+      });
+      if (status != TransactionStatus::ok)
+        refuse_left_over("index", index->name, "whose building was cut short", status);
     }
   }
 }

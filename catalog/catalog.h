@@ -25,6 +25,7 @@
 #include "catalog/catalog_snapshot.h"
 #include "catalog/index_evaluator.h"
 #include "catalog/system_tables.h"
+#include "catalog/temporary_schema.h"
 #include "sql/types/type_oid.h"
 #include "storage/relation/system_relations.h"
 #include "storage/transaction/abort_reason.h"
@@ -54,9 +55,9 @@ class Catalog {
   std::vector<RelationId> live_relations(ReclaimerHandle& handle) const;
   // Commits the built-in rows that the database lacks (catalog_upgrade.h; then true: the caller
   // waits until they are durable) and loads the snapshot; creates the trees of live relations that
-  // are missing (UNLOGGED ones after a crash). Indexes whose building was cut short are dropped.
-  // Throws SqlError where this program cannot open the database. `waits`: for room in the log,
-  // which nobody else may be writing yet.
+  // are missing (UNLOGGED ones after a crash). Indexes whose building was cut short are dropped,
+  // and so are temporary schemas, whose sessions are over. Throws SqlError where this program
+  // cannot open the database. `waits`: for room in the log, which nobody else may be writing yet.
   bool open(WorkerContext& worker, const WaitSettings& waits);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
@@ -87,11 +88,15 @@ class Catalog {
   std::unique_ptr<IndexEvaluator> index_evaluator(CatalogView& view, const TableDescriptor& table,
                                                   const IndexDescriptor& index) const;
 
+  TemporaryNumbers& temporary_numbers() { return temporary_numbers_; }
   RelationDirectory& relations() { return relations_; }
   const SystemTables& system_tables() const { return tables_; }
 
  private:
+  template <typename Define>
+  TransactionStatus define_alone(WorkerContext& worker, const WaitSettings& waits, Define define);
   void discard_invalid_indexes(WorkerContext& worker, const WaitSettings& waits);
+  void discard_temporary_schemas(WorkerContext& worker, const WaitSettings& waits);
   void reserve_oids(WorkerContext& worker, const WaitSettings& waits);
   TransactionStatus try_reserve_oids(Transaction& transaction, Oid* first);
   void set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot);
@@ -99,6 +104,7 @@ class Catalog {
   RelationDirectory& relations_;
   const SystemTables tables_;
   MakeIndexEvaluator make_index_evaluator_ = nullptr;
+  TemporaryNumbers temporary_numbers_;
   mutable std::mutex snapshot_mutex_;  // guards snapshot_
   std::shared_ptr<const CatalogSnapshot> snapshot_;
   std::atomic<uint64_t> version_{0};

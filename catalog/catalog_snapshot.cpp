@@ -160,6 +160,7 @@ void CatalogSnapshotBuilder::put_table(std::shared_ptr<const TableDescriptor> ta
     snapshot_->indexes_.set(index->oid, index);
   });
   add_links(*table);
+  if (found == nullptr) add_member(table->schema, {system_oid::pg_class, table->oid});
   Oid oid = table->oid;
   snapshot_->tables_.set(oid, std::move(table));
 }
@@ -171,6 +172,7 @@ void CatalogSnapshotBuilder::remove_table(Oid oid) {
   forget_name(*table, table->name);
   for (const auto& index : table->indexes) forget_index(*table, *index);
   remove_links(*table);
+  remove_member(table->schema, {system_oid::pg_class, oid});
   snapshot_->tables_.erase(oid);
 }
 
@@ -218,6 +220,22 @@ void CatalogSnapshotBuilder::remove_links(const TableDescriptor& table) {
   });
 }
 
+void CatalogSnapshotBuilder::add_member(Oid schema, const ObjectAddress& address) {
+  CatalogSnapshot::AddressSet members = snapshot_->members(schema);
+  members.set(address, address);
+  snapshot_->members_.set(schema, std::move(members));
+}
+
+void CatalogSnapshotBuilder::remove_member(Oid schema, const ObjectAddress& address) {
+  CatalogSnapshot::AddressSet members = snapshot_->members(schema);
+  members.erase(address);
+  if (members.size() == 0) {
+    snapshot_->members_.erase(schema);
+  } else {
+    snapshot_->members_.set(schema, std::move(members));
+  }
+}
+
 void CatalogSnapshotBuilder::put_schema(SchemaDescriptor schema) {
   remove_schema(schema.oid);
   auto added = std::make_shared<const SchemaDescriptor>(std::move(schema));
@@ -263,6 +281,7 @@ void CatalogSnapshotBuilder::apply(std::span<const SchemaChange> changes) {
 void CatalogSnapshotBuilder::put_object(std::shared_ptr<const CatalogObject> object) {
   ObjectAddress address = object->address;
   remove_object(address);
+  add_member(object->schema, address);
   for (std::string_view name : object->names())
     snapshot_->object_names_.set({address.catalog, object->schema, name}, object);
   snapshot_->objects_.set(address, std::move(object));
@@ -277,6 +296,7 @@ void CatalogSnapshotBuilder::remove_object(const ObjectAddress& address) {
     const auto* named = snapshot_->object_names_.find(key);
     if (named != nullptr && (*named)->address == address) snapshot_->object_names_.erase(key);
   }
+  remove_member(object->schema, address);
   snapshot_->objects_.erase(address);
 }
 

@@ -44,6 +44,13 @@ class CatalogSnapshot {
   std::span<const Oid> owned_sequences(Oid table) const;
   std::span<const Oid> sequence_users(Oid sequence) const;
 
+  // What is in the schema: relations that are no indexes, and objects. In no order.
+  const auto& members(Oid schema) const {
+    static const AddressSet none;
+    const AddressSet* found = members_.find(schema);
+    return found != nullptr ? *found : none;
+  }
+
   // Each OID with its table, or its schema, in no order that means anything.
   const auto& tables() const { return tables_; }
   const auto& schemas() const { return schemas_; }
@@ -127,6 +134,7 @@ class CatalogSnapshot {
       return hash_combine(hash_combine(hash_bytes(key.name), key.schema), key.catalog);
     }
   };
+  using AddressSet = PersistentMap<ObjectAddress, ObjectAddress, AddressHash>;
   ObjectPointer find_object(const ObjectAddress& address) const;
   ObjectPointer find_object(system_oid::Table catalog, Oid schema, std::string_view name) const;
 
@@ -141,7 +149,8 @@ class CatalogSnapshot {
   PersistentMap<NameKey, SchemaPointer, NameHash> schema_names_;  // schema: none
   PersistentMap<ObjectAddress, ObjectPointer, AddressHash> objects_;
   PersistentMap<ObjectName, ObjectPointer, ObjectNameHash> object_names_;
-  ByOid<OidSet> type_users_;  // type (not of arrays) -> tables
+  ByOid<OidSet> type_users_;   // type (not of arrays) -> tables
+  ByOid<AddressSet> members_;  // schema -> what is in it
 };
 
 // One object's new state; `table` null: it is gone.
@@ -185,6 +194,8 @@ class CatalogSnapshotBuilder {
   void forget_name(const TableDescriptor& table, std::string_view name);
   void add_links(const TableDescriptor& table);
   void remove_links(const TableDescriptor& table);
+  void add_member(Oid schema, const ObjectAddress& address);
+  void remove_member(Oid schema, const ObjectAddress& address);
 
   std::shared_ptr<CatalogSnapshot> snapshot_;
 };

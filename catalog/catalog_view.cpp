@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/parker.h"
 #include "catalog/sequence/sequence_state.h"
+#include "catalog/temporary_schema.h"
+#include "sql/sql_error.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
@@ -52,11 +54,51 @@ bool CatalogView::hold(uint64_t version) {
   return held_;
 }
 
+const SchemaDescriptor* CatalogView::find_schema(std::string_view name) const {
+  return name == TemporarySchema::alias ? temporary_schema() : snapshot_->find_schema(name);
+}
+
+const SchemaDescriptor* CatalogView::temporary_schema() const {
+  if (temporary_ == nullptr || !temporary_->is_taken()) return nullptr;
+  return snapshot_->find_schema(temporary_->name());
+}
+
+const std::string& CatalogView::name_temporary_schema() {
+  if (temporary_ == nullptr) {
+    throw SqlError(sqlstate::invalid_table_definition,
+                   "temporary objects can only be made by a session");
+  }
+  temporary_->take(catalog_->temporary_numbers(), *catalog_->snapshot());
+  return temporary_->name();
+}
+
+bool CatalogView::has_commit_actions() {
+  const SchemaDescriptor* schema = temporary_schema();
+  if (schema == nullptr) return false;
+  if (actions_version_ == version()) return has_actions_;
+  has_actions_ = false;
+  for (const auto& [address, same] : snapshot_->members(schema->oid)) {
+    const TableDescriptor* table = snapshot_->find_table(address.oid);
+    has_actions_ |= table != nullptr && table->on_commit != OnCommit::preserve_rows;
+  }
+  actions_version_ = version();
+  return has_actions_;
+}
+
+bool CatalogView::is_foreign_temporary(const SchemaDescriptor& schema) const {
+  if (!TemporarySchema::is_name(schema.name)) return false;
+  const SchemaDescriptor* own = temporary_schema();
+  return own == nullptr || own->oid != schema.oid;
+}
+
 const TableDescriptor* CatalogView::find_table(std::string_view schema,
                                                std::string_view name) const {
   if (!schema.empty()) {
     const SchemaDescriptor* found = find_schema(schema);
     return found != nullptr ? snapshot_->find_table(found->oid, name) : nullptr;
+  }
+  if (const SchemaDescriptor* temporary = implicit_temporary_schema()) {
+    if (const TableDescriptor* table = snapshot_->find_table(temporary->oid, name)) return table;
   }
   bool names_catalog = std::find(search_path_.begin(), search_path_.end(),
                                  system_oid::schema_pg_catalog) != search_path_.end();
@@ -77,6 +119,9 @@ std::shared_ptr<const TypeDescriptor> CatalogView::find_type(std::string_view sc
     const SchemaDescriptor* found = find_schema(schema);
     return found != nullptr ? snapshot_->find<TypeDescriptor>(found->oid, name) : nullptr;
   }
+  if (const SchemaDescriptor* temporary = implicit_temporary_schema()) {
+    if (auto type = snapshot_->find<TypeDescriptor>(temporary->oid, name)) return type;
+  }
   for (Oid candidate : search_path_) {
     if (auto type = snapshot_->find<TypeDescriptor>(candidate, name)) return type;
   }
@@ -94,6 +139,10 @@ const IndexDescriptor* CatalogView::find_index(std::string_view schema, std::str
   if (!schema.empty()) {
     const SchemaDescriptor* found = find_schema(schema);
     return found != nullptr ? snapshot_->find_index(found->oid, name, table) : nullptr;
+  }
+  if (const SchemaDescriptor* temporary = implicit_temporary_schema()) {
+    if (const IndexDescriptor* index = snapshot_->find_index(temporary->oid, name, table))
+      return index;
   }
   if (const IndexDescriptor* index =
           snapshot_->find_index(system_oid::schema_pg_catalog, name, table))

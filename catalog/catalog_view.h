@@ -16,6 +16,7 @@
 namespace pgsilo {
 
 class Parker;
+class TemporarySchema;
 class Transaction;
 
 class CatalogView {
@@ -55,9 +56,8 @@ class CatalogView {
   std::shared_ptr<const TableDescriptor> newest_committed(Oid oid) const;
   const IndexDescriptor* find_index(std::string_view schema, std::string_view name,
                                     const TableDescriptor** table = nullptr) const;
-  const SchemaDescriptor* find_schema(std::string_view name) const {
-    return snapshot_->find_schema(name);
-  }
+  // pg_temp is temporary_schema().
+  const SchemaDescriptor* find_schema(std::string_view name) const;
 
   // A type that a user made, of arrays of one too; names as find_table().
   std::shared_ptr<const TypeDescriptor> find_type(std::string_view schema,
@@ -66,11 +66,34 @@ class CatalogView {
     return snapshot_->find<TypeDescriptor>(oid);
   }
 
-  // Schemas searched, in order; pg_catalog is searched first unless the path names it.
-  void set_search_path(std::vector<Oid> path) { search_path_ = std::move(path); }
+  // Schemas searched, in order; pg_catalog is searched first unless the path names it, and before
+  // that, for relations and types, the temporary schema unless `temporary` says that it is named.
+  enum class TemporaryPlace : uint8_t { implicit, named, named_first };
+  void set_search_path(std::vector<Oid> path, TemporaryPlace temporary = TemporaryPlace::implicit) {
+    search_path_ = std::move(path);
+    temporary_place_ = temporary;
+  }
   const std::vector<Oid>& search_path() const { return search_path_; }
   // Where CREATE without a schema creates; null when the path names no existing schema.
   const SchemaDescriptor* creation_schema() const;
+  // It does so in the temporary schema, which need not be there yet.
+  bool creates_temporary() const { return temporary_place_ == TemporaryPlace::named_first; }
+
+  // Where what the session makes temporarily is to be; must outlive the view. Null (at first):
+  // nowhere.
+  void use_temporary_schema(TemporarySchema* schema) { temporary_ = schema; }
+  // Null: the session has made nothing temporarily yet.
+  const SchemaDescriptor* temporary_schema() const;
+  // Searched before all others; null: there is none, or the path names it.
+  const SchemaDescriptor* implicit_temporary_schema() const {
+    return temporary_place_ == TemporaryPlace::implicit ? temporary_schema() : nullptr;
+  }
+  // Takes a name for it. Only for who makes the schema then. 42P16: the view is nobody's.
+  const std::string& name_temporary_schema();
+  // Whether a commit has to do anything for the tables in it (ON COMMIT).
+  bool has_commit_actions();
+  // Whether it is some session's temporary one, but not this one's.
+  bool is_foreign_temporary(const SchemaDescriptor& schema) const;
   // For an answer that tells what the catalog has, or has not, without the transaction's having
   // read a row of it: the transaction rests on its last change.
   const CatalogView& told_by(Transaction& transaction) const;
@@ -134,6 +157,10 @@ class CatalogView {
   std::vector<ObjectChange> object_changes_;
   std::vector<RelationId> dropped_relations_;
   std::vector<Oid> search_path_;
+  TemporaryPlace temporary_place_ = TemporaryPlace::implicit;
+  TemporarySchema* temporary_ = nullptr;
+  uint64_t actions_version_ = 0;  // of the snapshot for which has_actions_ was found
+  bool has_actions_ = false;
   bool held_ = false;
   bool changing_ = false;  // between before_commit() and the end of the commit
 };

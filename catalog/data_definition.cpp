@@ -207,6 +207,23 @@ TransactionStatus DataDefinition::rename_constraint(Oid table, std::string_view 
   return run([&](DefinitionSteps& steps) { steps.rename_constraint(table, constraint, new_name); });
 }
 
+TransactionStatus DataDefinition::settle_temporary_tables() {
+  return run([&](DefinitionSteps& steps) { steps.settle_temporary_tables(); });
+}
+
+TransactionStatus DataDefinition::drop_temporary_objects() {
+  return run([&](DefinitionSteps& steps) {
+    if (const SchemaDescriptor* schema = view_.temporary_schema()) steps.empty_schema(schema->oid);
+  });
+}
+
+TransactionStatus DataDefinition::drop_temporary_schema(Oid schema) {
+  return run([&](DefinitionSteps& steps) {
+    steps.empty_schema(schema);
+    steps.remove_schema(schema);
+  });
+}
+
 TransactionStatus DataDefinition::create_schema(std::string_view name, bool if_not_exists) {
   return run([&](DefinitionSteps& steps) { steps.create_schema(name, if_not_exists); });
 }

@@ -135,6 +135,7 @@ struct TableDefinition {
   std::string schema;  // empty: the search path's first
   std::string name;
   RelationPersistence persistence = RelationPersistence::permanent;
+  OnCommit on_commit = OnCommit::preserve_rows;
   std::vector<ColumnDefinition> columns;
   std::vector<IndexDefinition> keys;  // constraints, in the order written
   std::vector<CheckDefinition> checks;
@@ -144,6 +145,7 @@ struct TableDefinition {
 struct ViewDefinition {
   std::string_view schema;  // empty: the search path's first
   std::string_view name;
+  RelationPersistence persistence = RelationPersistence::permanent;
   std::vector<ColumnDefinition> columns;
   StoredQuery query;
   std::vector<std::string> options;  // "security_barrier=true"
@@ -360,6 +362,14 @@ class DataDefinition {
   TransactionStatus drop_domain_constraint(Oid domain, std::string_view name, bool if_exists);
   TransactionStatus rename_domain_constraint(Oid domain, std::string_view name,
                                              std::string_view new_name);
+
+  // What the commit of a transaction owes the session's temporary tables (ON COMMIT). 0A000: one
+  // that is emptied is referred to by one that is not.
+  TransactionStatus settle_temporary_tables();
+  // All that is in the session's temporary schema.
+  TransactionStatus drop_temporary_objects();
+  // One that some session has left.
+  TransactionStatus drop_temporary_schema(Oid schema);
 
   TransactionStatus create_schema(std::string_view name, bool if_not_exists);
   TransactionStatus drop_schemas(std::span<const std::string_view> names, bool if_exists,

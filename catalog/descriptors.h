@@ -37,6 +37,9 @@ class SequenceState;
 enum class RelationKind : char { table = 'r', index = 'i', sequence = 'S', view = 'v' };
 enum class RelationPersistence : char { permanent = 'p', unlogged = 'u', temporary = 't' };
 
+// What the end of a transaction does with a temporary table; known while its session is there.
+enum class OnCommit : uint8_t { preserve_rows, delete_rows, drop };
+
 // pg_attribute.attidentity
 enum class IdentityKind : char { none = '\0', always = 'a', by_default = 'd' };
 
@@ -199,6 +202,7 @@ struct TableDescriptor {
   Oid array_type = invalid_oid;  // and of arrays of them
   RelationKind kind = RelationKind::table;
   RelationPersistence persistence = RelationPersistence::permanent;
+  OnCommit on_commit = OnCommit::preserve_rows;
   std::vector<ColumnDescriptor> columns;  // by number - 1, dropped ones included
   RowLayout layout;
   KeyLayout primary_key;   // of the primary tree

@@ -45,6 +45,14 @@ const TableDescriptor& require_table(const CatalogView& catalog, std::string_vie
   throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is an index"));
 }
 
+void require_own_rows(const CatalogView& catalog, const TableDescriptor& table) {
+  if (table.persistence != RelationPersistence::temporary) return;
+  const SchemaDescriptor* own = catalog.temporary_schema();
+  if (own != nullptr && own->oid == table.schema) return;
+  throw SqlError(sqlstate::feature_not_supported,
+                 "cannot access temporary tables of other sessions");
+}
+
 SqlError undefined_relation(const ast::RangeVar& name) {
   std::string shown =
       name.schema_name.empty() ? std::string(name.name) : concat(name.schema_name, ".", name.name);

@@ -31,6 +31,9 @@ NamedRelation require_relation(const CatalogView& catalog, std::string_view data
 const TableDescriptor& require_table(const CatalogView& catalog, std::string_view database,
                                      const ast::RangeVar& name);
 
+// 0A000: the table is another session's temporary one.
+void require_own_rows(const CatalogView& catalog, const TableDescriptor& table);
+
 SqlError undefined_relation(const ast::RangeVar& name);
 SqlError undefined_schema(std::string_view name);
 

@@ -122,7 +122,14 @@ bool ExecutablePlan::fits_sizes(int64_t now_us) const {
 }
 
 bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
-  if (view.version() == catalog_version_) return true;
+  if (view.version() == catalog_version_.load(std::memory_order_relaxed)) return true;
+  if (!has_the_same(view)) return false;
+  // The next one need not look again. Which of several versions is remembered makes no difference.
+  catalog_version_.store(view.version(), std::memory_order_relaxed);
+  return true;
+}
+
+bool ExecutablePlan::has_the_same(const CatalogView& view) const {
   const PlannedStatement& planned = *compiled_->planned;
   // A name may mean something else now even if the table itself is as it was; so only plans over
   // equal tables of the same names survive.

@@ -61,8 +61,6 @@ class ExecutablePlan {
   // Empty when the statement returns no rows.
   std::span<const ResultColumn> result_columns() const { return result_columns_; }
   bool returns_rows() const { return !result_columns_.empty() || zero_column_rows_; }
-  // The catalog version the statement was planned against: equal versions are always valid.
-  uint64_t catalog_version() const { return catalog_version_; }
   // True when every descriptor the plan rests on is still the one `view` shows, and its tables have
   // about the sizes that it was made for, with no ANALYZE since; that is looked at once in a while
   // (`now_us`, of any clock). Cheap when the versions agree.
@@ -90,6 +88,7 @@ class ExecutablePlan {
 
  private:
   bool rests_on_the_same(const CatalogView& view) const;
+  bool has_the_same(const CatalogView& view) const;
   bool fits_sizes(int64_t now_us) const;
 
   std::unique_ptr<const CompiledStatement> compiled_;
@@ -97,8 +96,9 @@ class ExecutablePlan {
   bool read_only_ = true;
   bool only_reads_ = false;
   bool zero_column_rows_ = false;  // SELECT FROM t
-  uint64_t catalog_version_ = 0;
   size_t bytes_ = 0;
+  // Of the catalog for which it was made, or was last found to be valid.
+  mutable std::atomic<uint64_t> catalog_version_{0};
   mutable std::atomic<int64_t> sizes_fitted_us_{INT64_MIN};  // when that was last seen
   mutable std::atomic<Dependence> dependence_{Dependence::none};
   std::string command_;

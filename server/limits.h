@@ -46,6 +46,10 @@ inline constexpr size_t sockets_per_session = 2;
 // A client whose worker does not come for it by then is served by another one.
 inline constexpr int64_t called_worker_patience_us = 20'000;
 
+// How often the end of a session tries to drop what it has made temporarily, where others are in
+// the way.
+inline constexpr int temporary_drop_attempts = 10;
+
 // How often what a session says last is offered to a socket that is full.
 inline constexpr int64_t last_send_us = 100'000;
 

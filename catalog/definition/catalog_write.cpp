@@ -35,12 +35,47 @@ void CatalogWrite::notice(SqlState state, std::string message, std::source_locat
   definition_.notices_.push_back(notice.diagnostic());
 }
 
+const SchemaDescriptor& CatalogWrite::own_temporary_schema() {
+  const std::string& name = view_.name_temporary_schema();
+  // Another session may have left it, empty.
+  if (view_.temporary_schema() == nullptr) {
+    SchemaDescriptor schema{new_oid(), name};
+    writer_.insert(rows_.schema(schema, system_oid::role_postgres));
+    view_.put_schema(std::move(schema));
+  }
+  return *view_.temporary_schema();
+}
+
+const SchemaDescriptor& CatalogWrite::creation_schema(std::string_view name,
+                                                      RelationPersistence* persistence) {
+  bool asked = *persistence == RelationPersistence::temporary;
+  const SchemaDescriptor& schema =
+      asked && name.empty() ? own_temporary_schema() : creation_schema(name);
+  bool is_temporary = TemporarySchema::is_name(schema.name);
+  if (asked && !is_temporary) {
+    throw SqlError(sqlstate::invalid_table_definition,
+                   "cannot create temporary relation in non-temporary schema");
+  }
+  if (is_temporary && *persistence == RelationPersistence::unlogged) {
+    throw SqlError(sqlstate::invalid_table_definition,
+                   "only temporary relations may be created in temporary schemas");
+  }
+  if (is_temporary) *persistence = RelationPersistence::temporary;
+  return schema;
+}
+
 const SchemaDescriptor& CatalogWrite::creation_schema(std::string_view name) {
+  if (name == TemporarySchema::alias || (name.empty() && view_.creates_temporary()))
+    return own_temporary_schema();
   const SchemaDescriptor* schema = name.empty() ? view_.creation_schema() : view_.find_schema(name);
   if (schema == nullptr && name.empty()) {
     throw SqlError(sqlstate::invalid_schema_name, "no schema has been selected to create in");
   }
   if (schema == nullptr) throw undefined_schema(name);
+  if (view_.is_foreign_temporary(*schema)) {
+    throw SqlError(sqlstate::invalid_table_definition,
+                   "cannot create relations in temporary schemas of other sessions");
+  }
   return *schema;
 }
 

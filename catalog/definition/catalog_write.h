@@ -41,7 +41,10 @@ class CatalogWrite {
   Oid new_oid();
   void notice(SqlState state, std::string message,
               std::source_location place = std::source_location::current());
+  // Where something of that name is made; makes the session's temporary schema if it is that.
   const SchemaDescriptor& creation_schema(std::string_view name);
+  // The same for relations, which are temporary there and nowhere else.
+  const SchemaDescriptor& creation_schema(std::string_view name, RelationPersistence* persistence);
   // Puts the schema's row into the read set: nobody drops it meanwhile.
   void rest_on_schema(Oid schema);
   // True, with a notice, if there is no such schema and that is no error.
@@ -91,6 +94,7 @@ class CatalogWrite {
   // one-shot rests on all that it reads.
   ReadPurpose locked_rows_purpose() const;
   Dependency dependency_of_row(std::string_view row) const;
+  const SchemaDescriptor& own_temporary_schema();
 
   DataDefinition& definition_;
   CatalogView& view_;

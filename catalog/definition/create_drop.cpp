@@ -50,7 +50,8 @@ std::vector<IndexDefinition> distinct_keys(const TableDefinition& from) {
 
 void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exists,
                                    const TableDescriptor** created) {
-  const SchemaDescriptor& schema = creation_schema(from.schema);
+  RelationPersistence persistence = from.persistence;
+  const SchemaDescriptor& schema = creation_schema(from.schema, &persistence);
   if (schema.oid == system_oid::schema_pg_catalog) {
     throw SqlError(sqlstate::insufficient_privilege,
                    concat("permission denied to create \"", schema.name, ".", from.name, "\""))
@@ -73,7 +74,8 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   table.schema = schema.oid;
   table.schema_name = schema.name;
   table.name = from.name;
-  table.persistence = from.persistence;
+  table.persistence = persistence;
+  table.on_commit = from.on_commit;
   table.options = from.options;
   for (const ColumnDefinition& column : from.columns) add_column_to(table, column);
   TakenNames taken;

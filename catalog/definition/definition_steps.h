@@ -67,6 +67,10 @@ class DefinitionSteps : CatalogWrite {
   void drop_identity(Oid table, std::string_view name, bool if_exists);
   void create_schema(std::string_view name, bool if_not_exists);
   void drop_schemas(std::span<const std::string_view> names, bool if_exists, bool cascade);
+  void settle_temporary_tables();
+  // Of a schema in which nobody else makes or drops anything: all of it, with what depends on it.
+  void empty_schema(Oid schema);
+  void remove_schema(Oid schema);
   using Types = std::vector<std::shared_ptr<const TypeDescriptor>>;
   // That are locked, with the columns that are of them.
   void drop_found_types(Types types, bool cascade);
@@ -309,6 +313,10 @@ class DefinitionSteps : CatalogWrite {
                                        std::span<const TypeUse> type_uses,
                                        std::span<const ViewUse> view_uses,
                                        std::span<const DomainUse> domain_uses);
+  // --- temporary_objects.cpp ---
+  bool has_rows(const TableDescriptor& table);
+  void delete_temporary_rows(std::span<const Oid> tables);
+
   // What a schema holds, and what refers to that.
   void add_relations_of(const SchemaDescriptor& schema, Dropped* dropped);
   void add_references_to(Dropped* dropped);

@@ -48,11 +48,13 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   add_references_to(&dropped);
   drop(dropped, cascade);
   remove_tables(dropped.tables);
-  for (const SchemaDescriptor& schema : schemas) {
-    remove_row(system_oid::pg_namespace, {schema.oid});
-    remove_comments({system_oid::pg_namespace, schema.oid});
-    view_.remove_schema(schema.oid);
-  }
+  for (const SchemaDescriptor& schema : schemas) remove_schema(schema.oid);
+}
+
+void DefinitionSteps::remove_schema(Oid schema) {
+  remove_row(system_oid::pg_namespace, {schema});
+  remove_comments({system_oid::pg_namespace, schema});
+  view_.remove_schema(schema);
 }
 
 // As add_relations_of(). Nobody changes them, nor makes columns of them, until the transaction

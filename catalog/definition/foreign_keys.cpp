@@ -66,6 +66,20 @@ const IndexDescriptor& primary_key_of(const TableDescriptor& table) {
                  concat("there is no primary key for referenced table \"", table.name, "\""));
 }
 
+// Rows that go with a session or a crash must not leave others behind that refer to them.
+void check_persistence(RelationPersistence table, RelationPersistence referenced) {
+  using enum RelationPersistence;
+  auto refuse = [](std::string_view message) {
+    throw SqlError(sqlstate::invalid_table_definition, std::string(message));
+  };
+  if (table == permanent && referenced != permanent)
+    refuse("constraints on permanent tables may reference only permanent tables");
+  if (table == unlogged && referenced == temporary)
+    refuse("constraints on unlogged tables may reference only permanent or unlogged tables");
+  if (table == temporary && referenced != temporary)
+    refuse("constraints on temporary tables may reference only temporary tables");
+}
+
 void check_referenced_table(const TableDescriptor& table, const TableDescriptor& referenced) {
   if (referenced.kind != RelationKind::table) {
     throw SqlError(sqlstate::wrong_object_type,
@@ -75,11 +89,7 @@ void check_referenced_table(const TableDescriptor& table, const TableDescriptor&
     throw SqlError(sqlstate::insufficient_privilege,
                    concat("permission denied: \"", referenced.name, "\" is a system catalog"));
   }
-  if (table.persistence == RelationPersistence::permanent &&
-      referenced.persistence != RelationPersistence::permanent) {
-    throw SqlError(sqlstate::invalid_table_definition,
-                   "constraints on permanent tables may reference only permanent tables");
-  }
+  check_persistence(table.persistence, referenced.persistence);
 }
 
 void check_types(const TableDescriptor& table, const TableDescriptor& referenced,

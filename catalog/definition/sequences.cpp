@@ -69,7 +69,8 @@ Oid DefinitionSteps::add_sequence(const SchemaDescriptor& schema, std::string_vi
 
 void DefinitionSteps::create_sequence(const NewSequence& from, const SequenceOwner& owner,
                                       bool if_not_exists) {
-  const SchemaDescriptor& schema = creation_schema(from.schema);
+  RelationPersistence persistence = from.persistence;
+  const SchemaDescriptor& schema = creation_schema(from.schema, &persistence);
   if (schema.oid == system_oid::schema_pg_catalog) {
     throw SqlError(sqlstate::insufficient_privilege,
                    concat("permission denied to create \"", schema.name, ".", from.name, "\""))
@@ -80,7 +81,7 @@ void DefinitionSteps::create_sequence(const NewSequence& from, const SequenceOwn
                   concat("relation \"", from.name, "\" already exists, skipping"));
   }
   check_name_free(schema.oid, from.name);
-  Oid oid = add_sequence(schema, from.name, from.persistence, from.options, {});
+  Oid oid = add_sequence(schema, from.name, persistence, from.options, {});
   if (owner.given) set_owner(oid, owner);
 }
 

@@ -46,7 +46,8 @@ void check_replacement(const TableDescriptor& old_view, const ViewDefinition& fr
 }  // namespace
 
 void DefinitionSteps::create_view(const ViewDefinition& from) {
-  const SchemaDescriptor& schema = creation_schema(from.schema);
+  RelationPersistence persistence = from.persistence;
+  const SchemaDescriptor& schema = creation_schema(from.schema, &persistence);
   check_column_names(from.columns);
   if (schema.oid == system_oid::schema_pg_catalog) {
     throw SqlError(sqlstate::insufficient_privilege,
@@ -65,6 +66,7 @@ void DefinitionSteps::create_view(const ViewDefinition& from) {
   view.schema_name = schema.name;
   view.name = from.name;
   view.kind = RelationKind::view;
+  view.persistence = persistence;
   view.options = from.options;
   for (const ColumnDefinition& column : from.columns) add_column_to(view, column);
   move_array_type(schema.oid, from.name, /*for_relation=*/true);

@@ -47,6 +47,7 @@ class AlterTable final : public DdlCommand {
       throw_unsupported("ALTER SEQUENCE ... SET LOGGED or UNLOGGED");
     if (const TableDescriptor* view = find_view(run, syntax)) return alter_view(run, *view, syntax);
     const TableDescriptor* table = run.find_table(*syntax.relation, syntax.missing_ok);
+    if (table != nullptr) run.refuse_foreign_temporary(*table, "alter");
     if (table == nullptr) return;
     if (syntax.object_kind == ast::ObjectKind::view)
       throw SqlError(sqlstate::wrong_object_type, concat("\"", table->name, "\" is not a view"));

@@ -14,15 +14,18 @@ namespace pgsilo {
 namespace {
 
 RelationPersistence persistence_of(const ast::RangeVar& relation) {
-  switch (relation.persistence) {
-    case ast::Persistence::permanent:
-      return RelationPersistence::permanent;
-    case ast::Persistence::unlogged:
-      return RelationPersistence::unlogged;
-    case ast::Persistence::temporary:
-      break;
+  if (relation.persistence == ast::Persistence::temporary) return RelationPersistence::temporary;
+  return relation.persistence == ast::Persistence::unlogged ? RelationPersistence::unlogged
+                                                            : RelationPersistence::permanent;
+}
+
+OnCommit on_commit_of(ast::OnCommit written, RelationPersistence persistence) {
+  if (written != ast::OnCommit::none && persistence != RelationPersistence::temporary) {
+    throw SqlError(sqlstate::invalid_table_definition,
+                   "ON COMMIT can only be used on temporary tables");
   }
-  throw_unsupported("temporary tables");
+  if (written == ast::OnCommit::drop) return OnCommit::drop;
+  return written == ast::OnCommit::delete_rows ? OnCommit::delete_rows : OnCommit::preserve_rows;
 }
 
 constexpr size_t element_work = 2048;
@@ -37,10 +40,6 @@ class CreateTable final : public DdlCommand {
     if (!syntax.inherits.empty()) throw_unsupported("INHERITS");
     if (syntax.is_partition || syntax.is_partitioned) throw_unsupported("partitioned tables");
     if (syntax.of_type) throw_unsupported("CREATE TABLE ... OF type");
-    if (syntax.on_commit != ast::OnCommit::none) {
-      throw SqlError(sqlstate::invalid_table_definition,
-                     "ON COMMIT can only be used on temporary tables");
-    }
     if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default")
       throw_unsupported("tablespaces");
     if (!syntax.access_method.empty() && syntax.access_method != "heap") {
@@ -56,6 +55,7 @@ class CreateTable final : public DdlCommand {
     table.schema = run.schema_of(*syntax.relation);
     table.name = syntax.relation->name;
     table.persistence = persistence_of(*syntax.relation);
+    table.on_commit = on_commit_of(syntax.on_commit, table.persistence);
     table.options = define_options(run, syntax.options, StorageOptionsOf::table);
     std::vector<const ast::Constraint*> checks;
     std::vector<ForeignKey> foreign_keys;
@@ -152,6 +152,7 @@ class CreateTableAs final : public DdlCommand {
     table.schema = run.schema_of(*into.relation);
     table.name = into.relation->name;
     table.persistence = persistence_of(*into.relation);
+    table.on_commit = on_commit_of(into.on_commit, table.persistence);
     table.options = define_options(run, into.options, StorageOptionsOf::table);
     std::span<const ResultColumn> columns = query_->result_columns();
     if (into.columns.size() > columns.size()) {

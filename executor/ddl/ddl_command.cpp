@@ -95,6 +95,12 @@ void DdlRun::refuse_pending_events(const TableDescriptor& table, std::string_vie
   if (references != nullptr) references->refuse_pending(table, command);
 }
 
+void DdlRun::refuse_foreign_temporary(const TableDescriptor& table, std::string_view verb) {
+  if (!catalog().is_foreign_temporary(*catalog().snapshot().find_schema(table.schema))) return;
+  throw SqlError(sqlstate::feature_not_supported,
+                 concat("cannot ", verb, " temporary tables of other sessions"));
+}
+
 const TableDescriptor& DdlRun::table(Oid oid) {
   const TableDescriptor* table = catalog().find_table(oid);
   PGSILO_REQUIRE(table != nullptr);

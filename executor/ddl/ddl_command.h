@@ -60,6 +60,8 @@ class DdlRun {
   }
   // 55006 if deferred checks of the table's rows wait for the end of the transaction.
   void refuse_pending_events(const TableDescriptor& table, std::string_view command);
+  // 0A000: cannot "alter" temporary tables of other sessions.
+  void refuse_foreign_temporary(const TableDescriptor& table, std::string_view verb);
   // The present descriptor of a table that an earlier step may have changed.
   const TableDescriptor& table(Oid oid);
 

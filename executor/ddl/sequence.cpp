@@ -17,7 +17,7 @@ class CreateSequence final : public DdlCommand {
     sequence.schema = run.schema_of(*syntax.sequence);
     sequence.name = syntax.sequence->name;
     if (syntax.sequence->persistence == ast::Persistence::temporary)
-      throw_unsupported("temporary sequences");
+      sequence.persistence = RelationPersistence::temporary;
     if (syntax.sequence->persistence == ast::Persistence::unlogged)
       sequence.persistence = RelationPersistence::unlogged;
     SequenceClauses clauses = read_sequence_options(run, syntax.options);

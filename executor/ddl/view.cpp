@@ -94,8 +94,6 @@ class CreateView final : public DdlCommand {
       throw SqlError(sqlstate::syntax_error,
                      "views cannot be unlogged because they do not have storage");
     }
-    if (syntax.view->persistence == ast::Persistence::temporary)
-      throw_unsupported("temporary views");
     // SELECT INTO is another statement by then.
     if (syntax.query->kind != ast::NodeKind::select_stmt)
       throw SqlError(sqlstate::feature_not_supported, "views must not contain SELECT INTO");
@@ -121,8 +119,22 @@ class CreateView final : public DdlCommand {
     if (has_check_option(view.options)) require_checkable(query);
     view.columns = columns_of_view(syntax, query);
     view.query = store_query(run.catalog(), query);
+    view.persistence = persistence_of(run, syntax, view.query);
     view.query.rest_on_keys(std::move(binding.grouping_keys));
     run.finish(run.definition().create_view(view));
+  }
+
+  // Of what is temporary a view is temporary, too.
+  static RelationPersistence persistence_of(DdlRun& run, const ast::CreateViewStmt& syntax,
+                                            const StoredQuery& query) {
+    if (syntax.view->persistence == ast::Persistence::temporary)
+      return RelationPersistence::temporary;
+    bool reads_temporary = std::ranges::any_of(query.columns, [&](const ColumnUse& use) {
+      return run.table(use.relation).persistence == RelationPersistence::temporary;
+    });
+    if (!reads_temporary) return RelationPersistence::permanent;
+    run.notice(concat("view \"", syntax.view->name, "\" will be a temporary view"));
+    return RelationPersistence::temporary;
   }
 
   static std::vector<ColumnDefinition> columns_of_view(const ast::CreateViewStmt& syntax,

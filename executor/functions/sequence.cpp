@@ -1,7 +1,9 @@
 // nextval() and its kin. They act at once and for good: neither a rollback nor a re-run of the
 // statement takes anything back.
 #include "catalog/catalog_view.h"
+#include "catalog/named_relation.h"
 #include "catalog/sequence/sequence_session.h"
+#include "catalog/temporary_schema.h"
 #include "executor/catalog_names.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
@@ -15,7 +17,10 @@ const TableDescriptor& find_sequence(EvalContext& context, Datum relation) {
   const CatalogView& catalog = *context.execution->catalog;
   auto oid = static_cast<Oid>(relation.i64);
   const TableDescriptor* table = catalog.find_table(oid);
-  if (table != nullptr && table->kind == RelationKind::sequence) return *table;
+  if (table != nullptr && table->kind == RelationKind::sequence) {
+    require_own_rows(catalog, *table);
+    return *table;
+  }
   const IndexDescriptor* index = catalog.snapshot().find_index(oid);
   if (table == nullptr && index == nullptr) {
     throw SqlError(sqlstate::internal_error, concat("could not open relation with OID ", oid));
@@ -99,8 +104,10 @@ Datum serial_sequence(EvalContext& context, const Datum* a) {
   for (Oid owned : catalog.snapshot().owned_sequences(oid)) {
     const TableDescriptor& sequence = *catalog.find_table(owned);
     if (sequence.sequence->owner_column != column->number) continue;
-    return Datum::of_bytes(
-        context.arena->copy_string(qualified_name(sequence.schema_name, sequence.name)));
+    const SchemaDescriptor* temporary = catalog.temporary_schema();
+    bool is_temporary = temporary != nullptr && temporary->oid == sequence.schema;
+    std::string_view schema = is_temporary ? TemporarySchema::alias : sequence.schema_name;
+    return Datum::of_bytes(context.arena->copy_string(qualified_name(schema, sequence.name)));
   }
   return Datum();
 }

@@ -80,9 +80,21 @@ Datum current_schemas(EvalContext& context, const Datum* a) {
     names.push_back(copied(context, schema->name));
     names_catalog = names_catalog || schema->name == "pg_catalog";
   }
-  // pg_catalog is searched first without being named.
+  // These are searched first without being named.
   if (a[0].as_bool() && !names_catalog) names.insert(names.begin(), Datum::of_bytes("pg_catalog"));
+  const SchemaDescriptor* temporary = catalog.implicit_temporary_schema();
+  if (a[0].as_bool() && temporary != nullptr)
+    names.insert(names.begin(), copied(context, temporary->name));
   return make_array(type_oid::name, names, *context.arena);
+}
+Datum my_temporary_schema(EvalContext& context, const Datum*) {
+  const SchemaDescriptor* own = context.execution->told_catalog().temporary_schema();
+  return Datum::of_int(own == nullptr ? invalid_oid : own->oid);
+}
+Datum is_other_temporary_schema(EvalContext& context, const Datum* a) {
+  const CatalogView& catalog = context.execution->told_catalog();
+  const SchemaDescriptor* schema = catalog.snapshot().find_schema(static_cast<Oid>(a[0].i64));
+  return Datum::of_bool(schema != nullptr && catalog.is_foreign_temporary(*schema));
 }
 Datum backend_pid(EvalContext& context, const Datum*) {
   return Datum::of_int(context.execution->backend_pid);
@@ -171,6 +183,8 @@ constexpr FunctionEntry entries[] = {
     {861, current_database},
     {1402, current_schema},
     {1403, current_schemas},
+    {2854, my_temporary_schema},
+    {2855, is_other_temporary_schema},
     {2026, backend_pid},
     {810, encoding},   // pg_client_encoding
     {1039, encoding},  // getdatabaseencoding

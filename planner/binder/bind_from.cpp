@@ -400,6 +400,7 @@ const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar
           .detail("This operation is not supported for indexes.");
     }
     if (table == nullptr) throw undefined_relation(name);
+    require_own_rows(binding.catalog, *table);
     binding.use_table(table);
     return *table;
   } catch (SqlError& error) {

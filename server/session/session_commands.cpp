@@ -327,6 +327,13 @@ std::string_view SessionCommands::deallocate(const ast::DeallocateStmt& statemen
   return "DEALLOCATE";
 }
 
+void SessionCommands::discard_temporary() {
+  if (!state_.temporary_schema.is_taken()) return;
+  state_.transactions.open();
+  state_.refresh_catalog();
+  state_.transactions.drop_temporary_objects();
+}
+
 std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   switch (statement.discard_kind) {
     case ast::DiscardKind::plans:
@@ -336,6 +343,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
       state_.sequences.forget();
       return "DISCARD SEQUENCES";
     case ast::DiscardKind::temp:
+      discard_temporary();
       return "DISCARD TEMP";
     case ast::DiscardKind::all:
       break;
@@ -349,6 +357,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   state_.sequences.forget();
   state_.transactions.forget_caution();
   state_.transactions.advisory_locks().unlock_all();
+  discard_temporary();
   state_.transactions.commit_implicit();  // whatever follows
   return "DISCARD ALL";
 }

@@ -41,6 +41,7 @@ class SessionCommands {
   std::unique_ptr<HeldRows> explained(const Portal& portal, const ast::ExplainStmt& statement);
   std::string_view deallocate(const ast::DeallocateStmt& statement);
   std::string_view discard(const ast::DiscardStmt& statement);
+  void discard_temporary();
   std::shared_ptr<PreparedStatement> find_prepared(std::string_view name) const;
 
   SessionState& state_;

@@ -30,6 +30,7 @@ void Session::leave() {
   state_.slots.drop_temporary();
   if (!registered_) return;
   registered_ = false;
+  state_.drop_temporary_objects();
   state_.log.disconnection();
   state_.services.sessions.remove(process_);
   count_end();

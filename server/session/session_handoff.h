@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catalog/sequence/sequence_session.h"
+#include "catalog/temporary_schema.h"
 #include "executor/execution_context.h"
 #include "executor/worker/load.h"
 #include "server/net/connection.h"
@@ -37,6 +38,7 @@ struct SessionHandoff {
   std::string user_name;
   std::string session_user_name;
   SequenceSession sequences;
+  TemporarySchema temporary_schema;
   PreparedStatements statements;
   RandomState random;
   BlockCaution caution;

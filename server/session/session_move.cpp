@@ -36,6 +36,7 @@ bool Session::leaves_worker() {
   handoff_->input = state_.connection.take_input();
   handoff_->sequences = state_.sequences.leave();
   handoff_->statements = std::move(state_.statements);
+  handoff_->temporary_schema = std::move(state_.temporary_schema);
   return true;
 }
 
@@ -74,6 +75,7 @@ void Session::unpack(std::unique_ptr<SessionHandoff> handoff) {
   state_.context.backend_pid = process_;
   state_.context.random = handoff->random;
   state_.transactions.set_block_caution(handoff->caution);
+  state_.temporary_schema = std::move(handoff->temporary_schema);
   state_.sequences = std::move(handoff->sequences);
   state_.statements = std::move(handoff->statements);
   state_.statements.arrive();

@@ -89,6 +89,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.copy_source = &copy_in;
   context.copy_sink = &copy_out;
   context.database_name = "postgres";
+  transactions.catalog().use_temporary_schema(&temporary_schema);
 }
 
 SessionState::~SessionState() = default;
@@ -130,8 +131,11 @@ void SessionState::keep_writers_out(bool keeps) {
 }
 
 void SessionState::apply_settings() {
-  if (applied_generation_ == settings.generation()) return;
+  if (applied_generation_ == settings.generation() &&
+      applied_temporary_ == temporary_schema.is_taken())
+    return;
   applied_generation_ = settings.generation();
+  applied_temporary_ = temporary_schema.is_taken();
   const Indexes& at = indexes();
   auto number = [&](int index) { return settings.value(index).integer; };
   TypeContext& types = context.types;
@@ -170,6 +174,7 @@ void SessionState::apply_settings() {
     settings_key += number(index) != 0 ? '1' : '0';
   }
   settings_key += concat(context.work_memory_bytes, ' ', context.hash_memory_bytes, '\0');
+  settings_key += concat(temporary_schema.name(), '\0');
   for (const std::string& name : search_path_) {
     settings_key += name;
     settings_key += '\0';
@@ -216,11 +221,17 @@ void SessionState::refresh_catalog() {
   if (path_generation_ == applied_generation_ && path_version_ == view.version()) return;
   path_generation_ = applied_generation_;
   path_version_ = view.version();
+  using TemporaryPlace = CatalogView::TemporaryPlace;
   std::vector<Oid> path;
+  TemporaryPlace temporary = TemporaryPlace::implicit;
   for (const std::string& name : search_path_) {
+    if (name == TemporarySchema::alias && temporary == TemporaryPlace::implicit) {
+      bool is_first = &name == &search_path_.front();
+      temporary = is_first ? TemporaryPlace::named_first : TemporaryPlace::named;
+    }
     if (const SchemaDescriptor* schema = view.find_schema(name)) path.push_back(schema->oid);
   }
-  view.set_search_path(std::move(path));
+  view.set_search_path(std::move(path), temporary);
 }
 
 }  // namespace pgsilo

@@ -9,6 +9,7 @@
 
 #include "base/memory_budget.h"
 #include "catalog/sequence/sequence_session.h"
+#include "catalog/temporary_schema.h"
 #include "executor/constraint/referential_actions.h"
 #include "executor/execution_context.h"
 #include "executor/spill/temporary_files.h"
@@ -56,6 +57,9 @@ struct SessionState final : TransactionObserver {
   void apply_settings();
   // The catalog as the next statement sees it: the newest one, by the session's search path.
   void refresh_catalog();
+  // The session is over, and all transactions: what it has made temporarily goes. If that cannot be
+  // done it stays until the server starts again.
+  void drop_temporary_objects();
 
   SessionServices services;
   const std::shared_ptr<SessionActivity> shared_activity;
@@ -70,6 +74,7 @@ struct SessionState final : TransactionObserver {
   TemporaryFiles temporary_files;
   WaitSettings waits;
   Arena statement_memory{ArenaLimit::memory_limit};  // context.types.arena
+  TemporarySchema temporary_schema;
   TransactionControl transactions;
   LockWaitLog lock_waits{services, context, transactions, log};
   SequenceSession sequences;
@@ -100,8 +105,9 @@ struct SessionState final : TransactionObserver {
   std::string application_name_;  // as activity shows it
   std::vector<std::string> search_path_;
   uint64_t applied_generation_ = 0;
-  uint64_t path_generation_ = 0;  // of settings, when the path was resolved
-  uint64_t path_version_ = 0;     // of the catalog, likewise
+  bool applied_temporary_ = false;  // there was a temporary schema by then
+  uint64_t path_generation_ = 0;    // of settings, when the path was resolved
+  uint64_t path_version_ = 0;       // of the catalog, likewise
 };
 
 }  // namespace pgsilo

@@ -286,7 +286,7 @@ void TransactionControl::chain() {
 void TransactionControl::commit_storage() {
   observer_.before_transaction_end();
   if (!transaction_.is_open()) return release_advisory_locks();
-  settle_deferred_constraints();
+  settle_before_commit();
   bool waits = awaited_.is_wanted() || catalog_.has_local_changes();
   TransactionStatus status = catalog_.before_commit(transaction_);
   if (status == TransactionStatus::ok) {
@@ -309,10 +309,12 @@ void TransactionControl::commit_storage() {
 }
 
 // What fails in COMMIT ends the block; a transaction without one may run again.
-void TransactionControl::settle_deferred_constraints() {
-  if (!context_.references->has_pending()) return;
+void TransactionControl::settle_before_commit() {
+  bool owes_temporary = catalog_.has_commit_actions() && !reads_snapshot();
+  if (!context_.references->has_pending() && !owes_temporary) return;
   try {
-    context_.references->settle_deferred();
+    if (context_.references->has_pending()) context_.references->settle_deferred();
+    if (owes_temporary) settle_temporary_tables();
   } catch (const SqlError&) {
     if (state_ != State::block) throw;
     rollback_storage();

@@ -96,6 +96,11 @@ class TransactionControl {
   bool has_run() const { return has_run_; }
   // The statement reads or writes: opens the storage transaction.
   void open();
+  // All that the session has made temporarily, as a statement of the open transaction.
+  void drop_temporary_objects();
+  // The same in a transaction of its own: there is no other, nor will there be one. False: it could
+  // not be done.
+  bool drop_left_temporary_objects() noexcept;
   // Before what was read so far is told to the client: throws TransactionConflict when it does not
   // fit together.
   void validate();
@@ -223,7 +228,9 @@ class TransactionControl {
   void finish(bool committed);
   void chain();
   void commit_storage();
-  void settle_deferred_constraints();
+  void settle_before_commit();
+  void settle_temporary_tables();
+  TransactionStatus try_to_drop_temporary_objects();
   void rollback_storage();
   void abort_storage();
   void release_advisory_locks();

@@ -335,7 +335,7 @@ const SettingDefinition table[] = {
     integer("tcp_keepalives_interval", user, "0", seconds, 0, 2147483647,
             "Accepted; the system's value is used."),
     integer("temp_buffers", user, "1024", blocks, 100, 1073741823,
-            "Accepted; there are no temporary tables."),
+            "Accepted; temporary tables are in memory like all others."),
     integer("temp_file_limit", user, "-1", kilobytes, -1, 2147483647,
             "Size of the temporary files that a session may have at a time; -1: any."),
     reported(

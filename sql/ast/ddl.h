@@ -77,8 +77,6 @@ struct TableLike : Node {
   uint32_t options = 0;  // PostgreSQL's CREATE_TABLE_LIKE_ bits
 };
 
-enum class OnCommit : uint8_t { none, preserve_rows, delete_rows, drop };
-
 struct CreateTableStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::create_table_stmt;
   const RangeVar* relation = nullptr;

@@ -14,6 +14,7 @@ struct Alias {
 };
 
 enum class Persistence : uint8_t { permanent, unlogged, temporary };
+enum class OnCommit : uint8_t { none, preserve_rows, delete_rows, drop };
 
 struct RangeVar : Node {
   static constexpr NodeKind node_kind = NodeKind::range_var;
@@ -125,6 +126,7 @@ struct IntoClause {
   const RangeVar* relation = nullptr;
   NameList columns;
   List<struct DefElem> options;
+  OnCommit on_commit = OnCommit::none;
   bool with_no_data = false;
 };
 

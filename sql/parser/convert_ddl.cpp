@@ -253,9 +253,7 @@ const Node* TreeConverter::create_table(const ::CreateStmt& from) {
   to->is_partitioned = from.partspec != nullptr;
   to->of_type = from.ofTypename != nullptr;
   to->options = def_elems(from.options);
-  if (from.oncommit > ONCOMMIT_NOOP) {
-    to->on_commit = static_cast<OnCommit>(from.oncommit - ONCOMMIT_NOOP);
-  }
+  to->on_commit = static_cast<OnCommit>(from.oncommit);
   to->tablespace = text(from.tablespacename);
   to->access_method = text(from.accessMethod);
   to->if_not_exists = from.if_not_exists != 0;

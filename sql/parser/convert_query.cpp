@@ -150,6 +150,7 @@ const IntoClause* TreeConverter::into_clause(const ::IntoClause* from) {
   to->relation = range_var(from->rel);
   to->columns = names(from->colNames);
   to->options = def_elems(from->options);
+  to->on_commit = static_cast<OnCommit>(from->onCommit);
   to->with_no_data = from->skipData != 0;
   return to;
 }
