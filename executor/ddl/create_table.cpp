@@ -5,6 +5,7 @@
 #include "executor/ddl/foreign_key.h"
 #include "executor/ddl/storage_options.h"
 #include "executor/ddl/table_definition.h"
+#include "executor/ddl/table_like.h"
 #include "executor/execution.h"
 #include "executor/result_sink.h"
 #include "sql/types/type.h"
@@ -59,6 +60,7 @@ class CreateTable final : public DdlCommand {
     table.options = define_options(run, syntax.options, StorageOptionsOf::table);
     std::vector<const ast::Constraint*> checks;
     std::vector<ForeignKey> foreign_keys;
+    std::vector<TableLikeness> likenesses;
     for (const ast::Node* element : syntax.elements) {
       did_work(element_work);
       if (const auto* column = ast::try_as<ast::ColumnDef>(element)) {
@@ -70,8 +72,11 @@ class CreateTable final : public DdlCommand {
           foreign_keys.push_back({key, column->name});
         continue;
       }
-      const auto* constraint = ast::try_as<ast::Constraint>(element);
-      if (constraint == nullptr) throw_unsupported("LIKE in CREATE TABLE");
+      if (const auto* like = ast::try_as<ast::TableLike>(element)) {
+        likenesses.emplace_back(run, *like).add_columns(&table);
+        continue;
+      }
+      const auto* constraint = ast::as<ast::Constraint>(element);
       switch (constraint->constraint_kind) {
         case ast::ConstraintKind::primary_key:
         case ast::ConstraintKind::unique:
@@ -87,12 +92,15 @@ class CreateTable final : public DdlCommand {
           throw_unsupported_constraint(run, *constraint);
       }
     }
-    add_checks(run, checks, table);
+    const TableShape shape = shape_of(table);
+    add_checks(run, checks, shape, table);
+    for (TableLikeness& likeness : likenesses) likeness.add_constraints(shape, &table);
     const TableDescriptor* made = nullptr;
     run.finish(run.definition().create_table(table, syntax.if_not_exists, &made));
     if (made == nullptr) return;
     // They may refer to the table itself.
     Oid oid = made->oid;
+    for (TableLikeness& likeness : likenesses) likeness.complete(oid);
     for (const ForeignKey& key : foreign_keys)
       add_foreign_key(run, oid, *key.constraint, key.column, /*is_new=*/true);
   }
@@ -102,14 +110,18 @@ class CreateTable final : public DdlCommand {
     std::string_view column;  // empty: a constraint of the table
   };
 
-  static void add_checks(DdlRun& run, const std::vector<const ast::Constraint*>& checks,
-                         TableDefinition& table) {
+  static TableShape shape_of(const TableDefinition& table) {
     TableShape shape;
     shape.name = table.name;
     for (const ColumnDefinition& column : table.columns) {
       shape.names.push_back(column.name);
       shape.columns.push_back({column.name, column.type, column.typmod});
     }
+    return shape;
+  }
+
+  static void add_checks(DdlRun& run, const std::vector<const ast::Constraint*>& checks,
+                         const TableShape& shape, TableDefinition& table) {
     for (const ast::Constraint* check : checks) {
       const BoundExpression* bound;
       table.checks.push_back(define_check(run, *check, shape, &bound));
