@@ -102,6 +102,7 @@ struct ExecutionRun {
   ExecutionState state;
   std::optional<HeldRows> held;  // what is handed out later
   bool is_whole = false;         // everything was run
+  bool is_open = false;          // so is the root
   std::vector<Datum> row;
   uint64_t delivered = 0;
   bool changes_rows = false;  // the last run() may have
@@ -120,7 +121,14 @@ void Execution::restart(std::span<const Datum> parameters) {
   run_->state.close();
   run_->held.reset();
   run_->is_whole = false;
+  run_->is_open = false;
   run_->state.start(parameters);
+}
+
+void Execution::begin() {
+  ExecutionState& state = run_->state;
+  state.begin_statement();
+  state.check(state.transaction().end_statement());
 }
 
 RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
@@ -137,10 +145,11 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   }
   if (!state.started) {
     state.begin_statement();
-    if (state.root != nullptr) state.root->open();
   } else {
     state.transaction().resume_statement(state.command);
   }
+  if (!run_->is_open && state.root != nullptr) state.root->open();
+  run_->is_open = true;
   run_->changes_rows = true;
   // Changes are made at once; and what one statement reads fits together, whenever it is fetched.
   if (state.root == nullptr || state.plan->kind() == StatementKind::dml ||

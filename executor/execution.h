@@ -46,6 +46,10 @@ class Execution {
   // limit and buffer the rows of RETURNING. Throws SqlError.
   RunStatus run(ResultSink& sink, uint64_t row_limit = no_row_limit);
 
+  // Begins the statement: what later ones of the transaction change it will not see. The first
+  // run() does it otherwise.
+  void begin();
+
   // A foreign key's action: runs the whole statement, or up to `row_limit` rows of it, as a part of
   // the running one, which settles what it leaves, also when it throws.
   void run_nested(ResultSink& sink, uint64_t row_limit);

@@ -23,6 +23,7 @@ class ReferentialActions;
 class SequenceSession;
 class ServerMonitor;
 class SessionBackup;
+class SessionCursors;
 class SessionSlots;
 class SessionStatements;
 class SqlError;
@@ -131,6 +132,7 @@ struct ExecutionContext {
   SessionBackup* backup = nullptr;                      // null: there is no server around
   SessionSlots* slots = nullptr;                        // likewise
   const SessionStatements* statements = nullptr;        // likewise
+  const SessionCursors* cursors = nullptr;              // likewise
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys

@@ -28,4 +28,20 @@ class SessionStatements {
   virtual std::vector<PreparedStatementInfo> list() const = 0;
 };
 
+// And its cursors, as pg_cursors shows them.
+struct CursorInfo {
+  std::string_view name;
+  std::string_view text;
+  bool is_holdable = false;
+  bool is_binary = false;
+  bool scrolls = false;
+  int64_t declared_us = 0;
+};
+
+class SessionCursors {
+ public:
+  virtual ~SessionCursors() = default;
+  virtual std::vector<CursorInfo> cursors() const = 0;
+};
+
 }  // namespace pgsilo

@@ -206,6 +206,20 @@ void fill_prepared_statements(ExecutionContext& session, const Datum*, std::vect
   }
 }
 
+void fill_cursors(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                  Arena& arena) {
+  if (session.cursors == nullptr) return;
+  for (const CursorInfo& cursor : session.cursors->cursors()) {
+    RowBuilder(values, arena)
+        .text(cursor.name)
+        .text(cursor.text)
+        .boolean(cursor.is_holdable)
+        .boolean(cursor.is_binary)
+        .boolean(cursor.scrolls)
+        .integer(cursor.declared_us);
+  }
+}
+
 void fill_snapshots(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
                     Arena& arena) {
   for (const SnapshotInfo& snapshot : session.monitor->snapshots()) {
@@ -437,6 +451,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_activity);
     case 2510:
       return std::make_unique<MonitorFunction>(procedure, fill_prepared_statements);
+    case 2511:
+      return std::make_unique<MonitorFunction>(procedure, fill_cursors);
     case 2739:
       return std::make_unique<MonitorFunction>(procedure, fill_backup_stop);
     case 3779:

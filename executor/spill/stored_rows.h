@@ -29,6 +29,8 @@ class StoredRows {
   class Reader {
    public:
     void rewind() { position_ = 0; }
+    // The row that next() gives then.
+    void seek(uint64_t position) { position_ = position; }
     // And gives back what it holds.
     void close() {
       held_.reset();

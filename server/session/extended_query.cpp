@@ -168,6 +168,7 @@ void ExtendedQuery::bind(std::string_view body) {
   runner_.begin(portal->statement->node);
   state_.apply_settings();
   portal->statement_name = statement_name;
+  portal->bound_us = state_.context.statement_timestamp_us;
   read_parameters(reader, portal_name, statement_name, *portal);
   read_formats(reader, &portal->result_formats);
   reader.end();

@@ -135,6 +135,7 @@ std::shared_ptr<Portal> NormalizedQuery::bind_statement(const std::shared_ptr<Ca
   if (portal != nullptr) return portal;
   portal = std::make_shared<Portal>();
   portal->statement = runner_.prepare(text, index, false);
+  if (portal->statement->binary_rows) portal->result_formats = {WireFormat::binary};
   return portal;
 }
 

@@ -7,6 +7,7 @@
 #include "executor/execution.h"
 #include "executor/held_rows.h"
 #include "server/limits.h"
+#include "server/session/cursor.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -15,6 +16,24 @@ namespace {
 size_t bytes_of(const Portal& portal) {
   return limits::portal_bytes + portal.parameter_bytes() + portal.own_plan_bytes() +
          portal.result_formats.capacity() * sizeof(WireFormat);
+}
+
+CursorInfo info_of(std::string_view name, const Portal& portal) {
+  if (portal.cursor == nullptr) {
+    return {
+        .name = name, .text = portal.statement->text->syntax->text, .declared_us = portal.bound_us};
+  }
+  const Cursor::Properties& properties = portal.cursor->properties();
+  return {name,
+          properties.text,
+          properties.is_holdable,
+          properties.is_binary,
+          properties.scrolls,
+          properties.declared_us};
+}
+
+bool outlives(const Portal& portal) {
+  return portal.cursor != nullptr && portal.cursor->holding != Cursor::Holding::no;
 }
 
 }  // namespace
@@ -105,14 +124,20 @@ void Portals::remove(std::string_view name) {
 
 void Portals::remove_since(uint64_t number) {
   if (unnamed_ != nullptr && unnamed_->number >= number) unnamed_ = nullptr;
+  erase_if([&](const Portal& portal) { return portal.number >= number; });
+}
+
+template <typename Which>
+void Portals::erase_if(Which which) {
   for (auto place = named_.begin(); place != named_.end();)
-    place = place->second->number >= number ? erase(place) : std::next(place);
+    place = which(*place->second) ? erase(place) : std::next(place);
 }
 
 void Portals::end_since(uint64_t number) {
   auto end = [this, number](Portal* portal) {
-    if (portal == nullptr || portal->number < number) return;
+    if (portal == nullptr || portal->number < number || outlives(*portal)) return;
     portal->execution.reset();
+    portal->cursor.reset();
     portal->held.reset();
     forget_inner(*portal);
     portal->inner.reset();
@@ -128,7 +153,44 @@ void Portals::end_since(uint64_t number) {
 
 void Portals::clear() {
   unnamed_ = nullptr;
-  while (!named_.empty()) erase(named_.begin());
+  if (!named_.empty()) erase_if([](const Portal& portal) { return !outlives(portal); });
+}
+
+void Portals::remove_all() {
+  unnamed_ = nullptr;
+  erase_if([](const Portal&) { return true; });
+}
+
+void Portals::hold(const std::function<void(Portal&)>& complete) {
+  for (const auto& [name, portal] : named_) {
+    Cursor* cursor = portal->cursor.get();
+    if (cursor == nullptr || !cursor->properties().is_holdable ||
+        cursor->holding != Cursor::Holding::no || portal->state == Portal::State::ended)
+      continue;
+    complete(*portal);
+    portal->execution.reset();
+    portal->plan.reset();
+    cursor->holding = Cursor::Holding::committing;
+    ++holding_;
+  }
+}
+
+void Portals::settle_held(bool committed) {
+  if (std::exchange(holding_, 0) == 0) return;
+  auto is_settled = [](const Portal& portal) {
+    return portal.cursor != nullptr && portal.cursor->holding == Cursor::Holding::committing;
+  };
+  if (!committed) return erase_if(is_settled);
+  for (const auto& [name, portal] : named_) {
+    if (is_settled(*portal)) portal->cursor->holding = Cursor::Holding::held;
+  }
+}
+
+std::vector<CursorInfo> Portals::cursors() const {
+  std::vector<CursorInfo> found;
+  if (unnamed_ != nullptr) found.push_back(info_of({}, *unnamed_));
+  for (const auto& [name, portal] : named_) found.push_back(info_of(name, *portal));
+  return found;
 }
 
 }  // namespace pgsilo

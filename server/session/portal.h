@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,12 +14,14 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "executor/session_statements.h"
 #include "server/pgwire/protocol.h"
 #include "server/session/prepared_statements.h"
 #include "sql/types/datum.h"
 
 namespace pgsilo {
 
+class Cursor;
 class Execution;
 class HeldRows;
 
@@ -43,7 +46,9 @@ struct Portal {
   std::unique_ptr<Execution> execution;  // while it runs or is suspended
   std::unique_ptr<HeldRows> held;        // rows of SHOW, EXPLAIN EXECUTE
   std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
+  std::unique_ptr<Cursor> cursor;        // where rows go first; null: to the client
   uint64_t number = 0;                   // in the order of creation
+  int64_t bound_us = 0;                  // by Bind: microseconds since 2000-01-01 00:00 UTC
   size_t counted_bytes = 0;              // by Portals
 
   // What its parameters take, about.
@@ -53,7 +58,7 @@ struct Portal {
 };
 
 // What the named ones take beyond a little is asked for (memory_limit).
-class Portals {
+class Portals final : public SessionCursors {
  public:
   std::shared_ptr<Portal> find(std::string_view name) const;
   // Throws 42P03 when a named portal exists, MemoryLimitReached when there is no room for it; the
@@ -62,7 +67,16 @@ class Portals {
   // What `portal` runs in its place; of a named one it is asked for like that itself.
   void set_inner(Portal& portal, std::shared_ptr<Portal> inner);
   void remove(std::string_view name);
+  // But those that are held, or are to be when the transaction commits.
   void clear();
+  void remove_all();
+  // Of each WITH HOLD of the transaction, which is about to commit: its rows are all made by
+  // `complete`, and it needs the transaction no more.
+  void hold(const std::function<void(Portal&)>& complete);
+  // It has committed: they are held from here on; or has not: they go.
+  void settle_held(bool committed);
+  // SessionCursors: those of Bind, too.
+  std::vector<CursorInfo> cursors() const override;
   // Every portal added from now on has this number or a higher one.
   uint64_t next_number() const { return next_number_; }
   void remove_since(uint64_t number);
@@ -78,12 +92,15 @@ class Portals {
   void count_with_statement(Portal& portal, size_t bytes);
   void forget(Portal& portal);
   void forget_inner(Portal& portal);
+  template <typename Which>
+  void erase_if(Which which);
   Named::iterator erase(Named::iterator place);
 
   uint64_t next_number_ = 1;
   std::shared_ptr<Portal> unnamed_;
   Named named_;
   size_t named_bytes_ = 0;
+  size_t holding_ = 0;  // whose fate the end of the transaction decides
 };
 
 }  // namespace pgsilo

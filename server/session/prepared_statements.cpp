@@ -15,12 +15,15 @@ size_t PreparedStatement::bytes() const {
   return plan == nullptr ? bytes : bytes + plan->bytes();
 }
 
-bool PreparedStatement::is_described_by(const ExecutablePlan& other) const {
-  auto same_column = [](const ResultColumn& a, const ResultColumn& b) {
+bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColumn> right) {
+  return std::ranges::equal(left, right, [](const ResultColumn& a, const ResultColumn& b) {
     return a.name == b.name && a.type_oid == b.type_oid && a.type_modifier == b.type_modifier;
-  };
+  });
+}
+
+bool PreparedStatement::is_described_by(const ExecutablePlan& other) const {
   return returns_rows == other.returns_rows() &&
-         std::ranges::equal(result_columns, other.result_columns(), same_column);
+         same_columns(result_columns, other.result_columns());
 }
 
 // Nothing is read of the present one but what never changes: its worker is at the rest meanwhile.

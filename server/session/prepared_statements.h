@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct PreparedStatement {
   // As first described: a later plan must give the same.
   std::vector<ResultColumn> result_columns;
   bool returns_rows = false;
+  bool binary_rows = false;                     // where nobody says otherwise: of a BINARY cursor
+  std::shared_ptr<PreparedStatement> declared;  // DECLARE's query
   // Behind which it was made (PreparedStatements::replay_point()).
   uint64_t replay_point = 0;
   // Under which settings its text was found, and read (SessionState::settings_number).
@@ -66,6 +69,9 @@ struct PreparedStatement {
   friend class PreparedStatements;
   void take_own_text();
 };
+
+// Whether who was told of the one may take the other.
+bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColumn> right);
 
 class PreparedStatements final : public SessionStatements {
  public:

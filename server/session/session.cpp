@@ -60,6 +60,7 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
       normalized_(state_, runner_),
       retry_(static_cast<uint64_t>(monotonic_ns())) {
   commands_.set_runner(runner_);
+  state_.runner = &runner_;
   state_.context.long_reader = this;
   state_.context.outside_acts = this;
   if (handoff_ == nullptr) return;
@@ -338,7 +339,8 @@ void Session::run_statement(const std::shared_ptr<CachedText>& text, size_t inde
 
 void Session::run_portal(const std::shared_ptr<Portal>& portal) {
   if (portal->statement->returns_rows) {
-    state_.reply.messages().row_description(portal->statement->result_columns, {});
+    state_.reply.messages().row_description(portal->statement->result_columns,
+                                            portal->result_formats);
   }
   StatementRunner::Outcome outcome = runner_.run(portal, 0);
   before_tag_ = state_.reply.position();

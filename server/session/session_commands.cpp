@@ -124,6 +124,10 @@ void SessionCommands::describe(PreparedStatement& statement) {
     std::shared_ptr<PreparedStatement> target = find_prepared(execute->name);
     statement.result_columns = target->result_columns;
     statement.returns_rows = target->returns_rows;
+  } else if (const auto* declare = ast::try_as<ast::DeclareCursorStmt>(statement.node)) {
+    describe_declare(statement, *declare);
+  } else if (const auto* fetch = ast::try_as<ast::FetchStmt>(statement.node)) {
+    describe_fetch(statement, *fetch);
   } else if (explained_execute(*statement.node) != nullptr) {
     statement.result_columns = {text_column("QUERY PLAN")};
     statement.returns_rows = true;
@@ -161,11 +165,11 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
     case Kind::checkpoint_stmt:
       return {false, checkpoint()};
     case Kind::declare_cursor_stmt:
-      throw_unsupported("DECLARE CURSOR");
+      return {false, declare(portal, *ast::as<ast::DeclareCursorStmt>(node))};
     case Kind::fetch_stmt:
-      throw_unsupported(ast::as<ast::FetchStmt>(node)->is_move ? "MOVE" : "FETCH");
+      return fetch(portal, *ast::as<ast::FetchStmt>(node));
     case Kind::close_portal_stmt:
-      throw_unsupported("CLOSE");
+      return {false, close_portal(*ast::as<ast::ClosePortalStmt>(node))};
     default:
       throw_unsupported(ast::as<ast::UnsupportedStmt>(node)->feature);
   }
@@ -352,6 +356,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   state_.settings.reset("session_authorization", false);
   state_.settings.reset("role", false);
   state_.settings.reset_all();
+  state_.portals.remove_all();
   state_.statements.remove_all();
   runner_->forget_plans();
   state_.sequences.forget();

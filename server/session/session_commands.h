@@ -1,5 +1,5 @@
 // Statements that the session runs itself: transaction control, settings, prepared statements,
-// DISCARD. Thread safety: none; the session's fiber.
+// cursors, DISCARD. Thread safety: none; the session's fiber.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ class SessionCommands {
   // What it returns: nothing, SHOW's columns, or those of what EXECUTE runs.
   void describe(PreparedStatement& statement);
   StatementRunner::Outcome run(Portal& portal, uint64_t row_limit);
+  // Execute of a cursor by its name: that many rows forward.
+  StatementRunner::Outcome run_cursor(Portal& portal, uint64_t row_limit);
 
  private:
   std::string_view checkpoint();
@@ -40,12 +42,22 @@ class SessionCommands {
                                    uint64_t row_limit);
   std::unique_ptr<HeldRows> explained(const Portal& portal, const ast::ExplainStmt& statement);
   std::string_view deallocate(const ast::DeallocateStmt& statement);
+  // --- cursor_commands.cpp ---
+  void describe_declare(PreparedStatement& statement, const ast::DeclareCursorStmt& declare);
+  void describe_fetch(PreparedStatement& statement, const ast::FetchStmt& fetch);
+  std::string_view declare(const Portal& portal, const ast::DeclareCursorStmt& statement);
+  StatementRunner::Outcome fetch(const Portal& portal, const ast::FetchStmt& statement);
+  std::string_view close_portal(const ast::ClosePortalStmt& statement);
+  std::shared_ptr<Portal> find_cursor(std::string_view name) const;
+  StatementRunner::Outcome moved(uint64_t rows, std::string_view command, bool may_go_on);
+
   std::string_view discard(const ast::DiscardStmt& statement);
   void discard_temporary();
   std::shared_ptr<PreparedStatement> find_prepared(std::string_view name) const;
 
   SessionState& state_;
   StatementRunner* runner_ = nullptr;
+  std::string cursor_tag_;
 };
 
 }  // namespace pgsilo

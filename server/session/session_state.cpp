@@ -5,7 +5,9 @@
 
 #include "executor/executable_plan.h"
 #include "server/limits.h"
+#include "server/session/cursor.h"
 #include "server/session/session_handoff.h"
+#include "server/session/statement_runner.h"
 #include "server/settings/canonical.h"
 #include "server/statistics/worker_statistics.h"
 #include "wal/checkpoint/checkpointer.h"
@@ -82,6 +84,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.backup = &backup;
   context.slots = &slots;
   context.statements = &statements;
+  context.cursors = &portals;
   context.cancel_requested = &interrupts.cancelled();
   context.memory_promise = &memory_promise;
   context.temporary_files = &temporary_files;
@@ -96,6 +99,12 @@ SessionState::~SessionState() = default;
 
 void SessionState::before_transaction_end() { portals.clear(); }
 
+void SessionState::before_commit() {
+  portals.hold([this](Portal& portal) {
+    portal.cursor->complete([&](uint64_t count) { return runner->pull(portal, count); });
+  });
+}
+
 void SessionState::transaction_started() {
   only_reads = true;
   interrupts.begin_transaction();
@@ -106,6 +115,7 @@ void SessionState::transaction_started() {
 // A block that failed is over; its ROLLBACK comes here once more.
 void SessionState::transaction_ended(bool committed) {
   interrupts.end_transaction();
+  portals.settle_held(committed);
   if (activity.transaction_start() == 0) return;
   activity.set_transaction_start(0);
   activity.set_pin_start(0);

@@ -33,6 +33,7 @@
 
 namespace pgsilo {
 
+class StatementRunner;
 struct SessionHandoff;
 
 struct SessionState final : TransactionObserver {
@@ -41,6 +42,7 @@ struct SessionState final : TransactionObserver {
                const SessionHandoff* handoff);
   ~SessionState();
 
+  void before_commit() override;
   void before_transaction_end() override;
   void transaction_started() override;
   void transaction_ended(bool committed) override;
@@ -83,6 +85,7 @@ struct SessionState final : TransactionObserver {
   WalSlots slots;
   PreparedStatements statements;
   Portals portals;
+  StatementRunner* runner = nullptr;  // the session's
   ExecutionPool executions;
   RowWriter rows;
   CopyInStream copy_in;

@@ -9,6 +9,7 @@
 #include "planner/binder/parameters.h"
 #include "server/limits.h"
 #include "server/parser_threads.h"
+#include "server/session/cursor.h"
 #include "server/session/session_commands.h"
 #include "server/statistics/worker_statistics.h"
 #include "sql/internal_error.h"
@@ -390,6 +391,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
       }
     }
     portal.execution.reset();
+    if (portal.cursor != nullptr) portal.cursor->begin_again();
     state_.references.rollback_to(references);
     if (definition) state_.transactions.unwind_statement(*definition);
     restart(begin, conflict);
@@ -400,11 +402,13 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
 StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_limit) {
   state_.transactions.open();
   if (portal.state == Portal::State::ready) start(portal);
-  state_.rows.prepare(portal.plan->result_columns(), portal.result_formats, state_.context.types);
+  if (portal.cursor == nullptr)
+    state_.rows.prepare(portal.plan->result_columns(), portal.result_formats, state_.context.types);
   state_.context.read_only = state_.settings.modes().read_only;
   // Whatever ends this without an answer leaves a portal that cannot go on.
   portal.state = Portal::State::failed;
-  RunStatus status = portal.execution->run(state_.rows, row_limit);
+  ResultSink* sink = portal.cursor.get();
+  RunStatus status = portal.execution->run(sink != nullptr ? *sink : state_.rows, row_limit);
   tag_ = portal.execution->command_tag();
   count_rows(*portal.plan, portal.execution->rows_changed());
   if (state_.context.has_committed) {
@@ -437,6 +441,12 @@ std::string StatementRunner::tag_without_rows(const Portal& portal) {
 
 StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& portal,
                                               uint64_t row_limit) {
+  if (portal->cursor != nullptr) {
+    state_.context.place = place();
+    Outcome outcome = commands_.run_cursor(*portal, row_limit);
+    tag_ = outcome.tag;
+    return {outcome.suspended, tag_};
+  }
   if (portal->state == Portal::State::done && portal->statement->returns_rows) {
     // PostgreSQL fetches from a finished cursor: no more rows.
     tag_ = tag_without_rows(*portal);

@@ -63,6 +63,11 @@ class StatementRunner {
   // Up to `row_limit` rows (0: all) go to the reply as DataRows.
   Outcome run(const std::shared_ptr<Portal>& portal, uint64_t row_limit);
 
+  // Begins a cursor's query: it will show nothing of what its transaction changes from here on.
+  void open_cursor(Portal& portal);
+  // Has a cursor's query make up to so many more rows. False: there are no more.
+  bool pull(Portal& portal, uint64_t count);
+
   // run() has failed. What it said and has not left is taken back if it rests on what was not so.
   void end_piece(bool took_place);
 

@@ -284,6 +284,7 @@ void TransactionControl::chain() {
 }
 
 void TransactionControl::commit_storage() {
+  if (transaction_.is_open()) do_before_commit([this] { observer_.before_commit(); });
   observer_.before_transaction_end();
   if (!transaction_.is_open()) return release_advisory_locks();
   settle_before_commit();
@@ -308,13 +309,20 @@ void TransactionControl::commit_storage() {
   raise_transaction_status(status);
 }
 
-// What fails in COMMIT ends the block; a transaction without one may run again.
 void TransactionControl::settle_before_commit() {
   bool owes_temporary = catalog_.has_commit_actions() && !reads_snapshot();
   if (!context_.references->has_pending() && !owes_temporary) return;
-  try {
+  do_before_commit([&] {
     if (context_.references->has_pending()) context_.references->settle_deferred();
     if (owes_temporary) settle_temporary_tables();
+  });
+}
+
+// What fails in COMMIT ends the block; a transaction without one may run again.
+template <typename Step>
+void TransactionControl::do_before_commit(Step step) {
+  try {
+    step();
   } catch (const SqlError&) {
     if (state_ != State::block) throw;
     rollback_storage();

@@ -55,6 +55,9 @@ class TransactionObserver {
   virtual void snapshot_opened(Epoch boundary) = 0;
   // The transaction is about to end: portals and executions that use it must go.
   virtual void before_transaction_end() = 0;
+  // Its statements are complete: what outlives it is made now. May throw, and then nothing is
+  // committed.
+  virtual void before_commit() = 0;
   // The answer, given to before_rollback_to(), tells what was opened before the savepoint: that may
   // stay, the rest must go.
   virtual uint64_t savepoint_set() = 0;
@@ -229,6 +232,8 @@ class TransactionControl {
   void chain();
   void commit_storage();
   void settle_before_commit();
+  template <typename Step>
+  void do_before_commit(Step step);
   void settle_temporary_tables();
   TransactionStatus try_to_drop_temporary_objects();
   void rollback_storage();

@@ -127,6 +127,8 @@ struct DeclareCursorStmt : Node {
   bool binary = false;
   bool scroll = false;
   bool no_scroll = false;
+  bool asensitive = false;
+  bool insensitive = false;
   bool with_hold = false;
 };
 

@@ -80,6 +80,8 @@ const Node* TreeConverter::declare_cursor(const ::DeclareCursorStmt& from) {
   to->binary = (from.options & CURSOR_OPT_BINARY) != 0;
   to->scroll = (from.options & CURSOR_OPT_SCROLL) != 0;
   to->no_scroll = (from.options & CURSOR_OPT_NO_SCROLL) != 0;
+  to->asensitive = (from.options & CURSOR_OPT_ASENSITIVE) != 0;
+  to->insensitive = (from.options & CURSOR_OPT_INSENSITIVE) != 0;
   to->with_hold = (from.options & CURSOR_OPT_HOLD) != 0;
   return to;
 }
