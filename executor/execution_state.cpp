@@ -21,6 +21,7 @@ ExecutionState::ExecutionState(std::shared_ptr<const ExecutablePlan> executable,
       compiled(plan->compiled()),
       session(context),
       registers(compiled.registers),
+      work_tables(compiled.planned->work_tables),
       subplans(compiled.subplans.size()),
       ctes(compiled.ctes.size()) {
   rows.types = &session.types;

@@ -22,6 +22,7 @@ class Operator;
 class ReadBuffer;
 class Scratch;
 class SubplanRun;
+class WorkTable;
 struct ReferenceQueue;
 struct TableDescriptor;
 
@@ -59,8 +60,9 @@ struct ExecutionState {
   std::vector<Datum> registers;
   // Emptied at the start of each run. A change remembers rows in it.
   Arena memory{ArenaLimit::reserve};
-  Scratch* scratches = nullptr;        // all of the operators'; they live as long as these
-  ReadBuffer* read_buffers = nullptr;  // likewise
+  Scratch* scratches = nullptr;         // all of the operators'; they live as long as these
+  ReadBuffer* read_buffers = nullptr;   // likewise
+  std::vector<WorkTable*> work_tables;  // of WITH RECURSIVE, by number; the operators'
   std::unique_ptr<Operator> root;
   std::vector<std::unique_ptr<SubplanRun>> subplans;
   std::vector<std::unique_ptr<CteRun>> ctes;

@@ -12,7 +12,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::window_function, "a window function"},
     {UnsupportedFeature::grouping_sets, "GROUPING SETS, ROLLUP and CUBE"},
     {UnsupportedFeature::within_group, "WITHIN GROUP"},
-    {UnsupportedFeature::recursive_query, "WITH RECURSIVE"},
     {UnsupportedFeature::search_or_cycle, "SEARCH and CYCLE"},
     {UnsupportedFeature::data_modifying_cte, "INSERT, UPDATE or DELETE in WITH"},
     {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},

@@ -14,7 +14,6 @@ enum class UnsupportedFeature : uint8_t {
   window_function,
   grouping_sets,
   within_group,
-  recursive_query,
   search_or_cycle,
   data_modifying_cte,
   fetch_with_ties,

@@ -1,5 +1,7 @@
 #include "executor/operator/compile_operator.h"
 
+#include "planner/plan/recursion_nodes.h"
+
 namespace pgsilo {
 
 CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan) {
@@ -18,6 +20,8 @@ CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan) {
       return compile_function_scan(*as<FunctionScanNode>(&node), plan);
     case PlanKind::cte_scan:
       return compile_cte_scan(*as<CteScanNode>(&node), plan);
+    case PlanKind::work_table_scan:
+      return compile_work_table_scan(*as<WorkTableScanNode>(&node), plan);
     case PlanKind::filter:
       return compile_filter(*as<FilterNode>(&node), plan);
     case PlanKind::project:
@@ -40,6 +44,8 @@ CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan) {
       return compile_append(*as<AppendNode>(&node), plan);
     case PlanKind::set_operation:
       return compile_set_operation(*as<SetOperationNode>(&node), plan);
+    case PlanKind::recursive_union:
+      return compile_recursive_union(*as<RecursiveUnionNode>(&node), plan);
     case PlanKind::materialize:
       return compile_materialize(*as<MaterializeNode>(&node), plan);
     case PlanKind::memoize:

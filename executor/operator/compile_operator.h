@@ -7,6 +7,9 @@
 
 namespace pgsilo {
 
+struct RecursiveUnionNode;
+struct WorkTableScanNode;
+
 CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan);
 
 CompiledOperator* compile_result(const ResultNode& node, PlanCompiler& plan);
@@ -16,6 +19,8 @@ CompiledOperator* compile_index_scan(const IndexScanNode& node, PlanCompiler& pl
 CompiledOperator* compile_sequential_scan(const SequentialScanNode& node, PlanCompiler& plan);
 CompiledOperator* compile_function_scan(const FunctionScanNode& node, PlanCompiler& plan);
 CompiledOperator* compile_cte_scan(const CteScanNode& node, PlanCompiler& plan);
+CompiledOperator* compile_work_table_scan(const WorkTableScanNode& node, PlanCompiler& plan);
+CompiledOperator* compile_recursive_union(const RecursiveUnionNode& node, PlanCompiler& plan);
 CompiledOperator* compile_filter(const FilterNode& node, PlanCompiler& plan);
 CompiledOperator* compile_project(const ProjectNode& node, PlanCompiler& plan);
 CompiledOperator* compile_nested_loop(const NestedLoopNode& node, PlanCompiler& plan);

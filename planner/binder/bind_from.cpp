@@ -94,14 +94,18 @@ const FromItem* relation_item(Scope& scope, Items& items) {
 
 const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, FoundCte found,
                                    Items& items) {
-  if (found.cte->query == nullptr) {
-    throw_unsupported(UnsupportedFeature::recursive_query, scope.position(name.location));
+  bool is_itself = found.cte->query == nullptr && !bind_pending_cte(scope, found);
+  if (is_itself) {
+    refer_to_itself(scope, found, name.location);
+  } else {
+    refer_to_changing(scope, found, name.location);
+    ++found.cte->references;
   }
-  BoundRelation* relation = add_relation(scope, RangeKind::cte, name.alias, name.name);
+  BoundRelation* relation = add_relation(scope, is_itself ? RangeKind::work_table : RangeKind::cte,
+                                         name.alias, name.name);
   relation->cte = found.cte;
   relation->cte_levels_up = found.levels_up;
   relation->columns = rename_columns(scope, found.cte->columns, name.alias, relation->alias);
-  ++found.cte->references;
   return relation_item(scope, items);
 }
 
@@ -319,13 +323,25 @@ std::span<const JoinOutput> join_outputs(Arena& arena, const std::vector<ScopeCo
   return outputs;
 }
 
+// Of the side that a join of that kind, or FULL, extends with NULLs.
+RecursionBarrier barrier_of(ast::JoinKind kind, ast::JoinKind extends) {
+  bool is_extended = kind == extends || kind == ast::JoinKind::full;
+  return is_extended ? RecursionBarrier::outer_join : RecursionBarrier::none;
+}
+
 const FromItem* bind_join(Scope& scope, const ast::JoinExpr& join, Items& items) {
   Items left;
   Items right;
   auto* item = scope.arena().make<FromItem>();
   item->join_type = join_type_of(join.join_kind);
-  item->left = bind_item(scope, join.left, left);
-  item->right = bind_right_side(scope, join, left, right);
+  {
+    BarrierGuard guard(scope, barrier_of(join.join_kind, ast::JoinKind::right));
+    item->left = bind_item(scope, join.left, left);
+  }
+  {
+    BarrierGuard guard(scope, barrier_of(join.join_kind, ast::JoinKind::left));
+    item->right = bind_right_side(scope, join, left, right);
+  }
   check_conflicts(left, right);
   JoinColumns columns = join_columns(scope, join, left, right);
   item->condition = columns.condition;

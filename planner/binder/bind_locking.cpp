@@ -124,6 +124,7 @@ void mark_named(Scope& scope, const ast::LockingClause& clause, const ast::Range
     case RangeKind::values:
       return raise_not_lockable(scope, clause.strength, "VALUES", name.location);
     case RangeKind::cte:
+    case RangeKind::work_table:
       return raise_not_lockable(scope, clause.strength, "a WITH query", name.location);
     case RangeKind::table:
     case RangeKind::subquery:

@@ -50,6 +50,23 @@ void flatten_group_items(Scope& scope, ast::NodeList items, std::vector<const as
   }
 }
 
+// A step of WITH RECURSIVE has only the rows that the last one added.
+[[noreturn]] void refuse_aggregates(Scope& scope, const BoundQuery& query) {
+  int32_t location = -1;
+  auto find = [&](const BoundExpression* expression) {
+    if (expression == nullptr) return;
+    contains(*expression, [&](const BoundExpression& part) {
+      if (location < 0 && part.kind == ExpressionKind::aggregate) location = part.location;
+      return location >= 0;
+    });
+  };
+  for (const BoundTarget& target : query.targets) find(target.expression);
+  find(query.having);
+  throw SqlError(sqlstate::invalid_recursion,
+                 "aggregate functions are not allowed in a recursive query's recursive term")
+      .at(scope.position(location));
+}
+
 void set_targets(Scope& scope, BoundQuery& query, const std::vector<BoundTarget>& targets) {
   query.visible_targets = static_cast<int32_t>(std::count_if(
       targets.begin(), targets.end(), [](const BoundTarget& t) { return !t.is_junk; }));
@@ -62,6 +79,7 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
   Arena& arena = binding.arena;
   auto* query = arena.make<BoundQuery>();
   query->ctes = bind_with(scope, select.with);
+  query->with_recursive = select.with != nullptr && select.with->recursive;
   if (!select.windows.empty()) {
     throw_unsupported(UnsupportedFeature::window_function,
                       binding.position(select.windows.front().location));
@@ -94,6 +112,7 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
   query->relations = arena.copy_span(scope.relations);
   set_targets(scope, *query, targets);
   if (query->is_grouped) check_grouping(scope, *query);
+  if (scope.reads_work_table && scope.has_aggregates) refuse_aggregates(scope, *query);
   bind_locking(scope, select.locking, *query);
   return query;
 }

@@ -35,7 +35,8 @@ struct Side {
   bool leaf = false;
 };
 
-BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope);
+BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope,
+                      const BetweenSides& between = nullptr);
 
 void check_unlocked(std::span<const ast::LockingClause> clauses) {
   if (clauses.empty()) return;
@@ -71,12 +72,26 @@ const BoundExpression* coerce_side(StatementBinding& binding, const Side& side, 
   return coerce_to_common_type(binding, column_of(binding.arena, side, i), type, context);
 }
 
-BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope) {
+// What a side of INTERSECT or EXCEPT keeps from recursion: what is taken away, or counted.
+Side bind_side(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope,
+               bool is_right) {
+  RecursionBarrier barrier = RecursionBarrier::none;
+  if (select.operation == ast::SetOperation::intersect && select.all)
+    barrier = RecursionBarrier::intersect;
+  if (select.operation == ast::SetOperation::except && (select.all || is_right))
+    barrier = RecursionBarrier::except;
+  BarrierGuard guard(scope, barrier);
+  return bind_side(binding, is_right ? *select.right : *select.left, scope);
+}
+
+BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope,
+                      const BetweenSides& between) {
   DepthGuard depth(binding);
   Arena& arena = binding.arena;
   std::string_view name = operation_name(select.operation);
-  Side left = bind_side(binding, *select.left, scope);
-  Side right = bind_side(binding, *select.right, scope);
+  Side left = bind_side(binding, select, scope, /*is_right=*/false);
+  if (between) between(*left.query);
+  Side right = bind_side(binding, select, scope, /*is_right=*/true);
   size_t width = left.query->visible_targets;
   if (width != static_cast<size_t>(right.query->visible_targets)) {
     int32_t location =
@@ -115,11 +130,12 @@ BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, 
 }  // namespace
 
 BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt& select,
-                               Scope* parent) {
+                               Scope* parent, const BetweenSides& between) {
   Scope scope(binding, parent);
   std::span<BoundCte* const> ctes = bind_with(scope, select.with);
-  BoundQuery* query = bind_node(binding, select, scope);
+  BoundQuery* query = bind_node(binding, select, scope, between);
   query->ctes = ctes;
+  query->with_recursive = select.with != nullptr && select.with->recursive;
   std::vector<BoundTarget> targets(query->targets.begin(), query->targets.end());
   // ORDER BY may name the result's columns; what else it holds is bound against them for its own
   // errors.

@@ -1,4 +1,7 @@
 // WITH.
+#include <algorithm>
+#include <utility>
+
 #include "planner/binder/query_binder.h"
 #include "planner/bound/query_tree.h"
 #include "planner/unsupported_features.h"
@@ -19,46 +22,107 @@ void check_supported(Scope& scope, const ast::CommonTableExpr& item) {
   throw_unsupported(UnsupportedFeature::data_modifying_cte, scope.position(item.location));
 }
 
-void bind_cte(Scope& scope, const ast::CommonTableExpr& item, BoundCte& cte) {
+void check_column_names(Scope& scope, const ast::CommonTableExpr& item, const BoundQuery& query) {
+  if (item.columns.size() <= static_cast<size_t>(query.visible_targets)) return;
+  throw SqlError(sqlstate::invalid_column_reference,
+                 concat("WITH query \"", item.name, "\" has ", query.visible_targets,
+                        " columns available but ", item.columns.size(), " columns specified"))
+      .at(scope.position(item.location));
+}
+
+// `number`: its place in the scope's.
+void bind_cte(Scope& scope, const ast::CommonTableExpr& item, BoundCte& cte, size_t number) {
   check_supported(scope, item);
-  bool volatile_before = scope.binding.calls_volatile;
-  scope.binding.calls_volatile = false;
-  const BoundQuery* query =
-      bind_query(scope.binding, *ast::as<ast::SelectStmt>(item.query), &scope);
-  cte.calls_volatile = scope.binding.calls_volatile;
-  scope.binding.calls_volatile |= volatile_before;
-  if (item.columns.size() > static_cast<size_t>(query->visible_targets)) {
-    throw SqlError(sqlstate::invalid_column_reference,
-                   concat("WITH query \"", item.name, "\" has ", query->visible_targets,
-                          " columns available but ", item.columns.size(), " columns specified"))
-        .at(scope.position(item.location));
-  }
+  StatementBinding& binding = scope.binding;
+  bool volatile_before = std::exchange(binding.calls_volatile, false);
+  size_t work_tables_before = binding.work_tables.size();
+  const auto& select = *ast::as<ast::SelectStmt>(item.query);
+  bool may_recurse = number < scope.pending.size() && select.operation == ast::SetOperation::union_;
+  const BoundQuery* query = may_recurse ? bind_recursive_query(scope, select, number)
+                                        : bind_query(binding, select, &scope);
+  cte.calls_volatile = binding.calls_volatile;
+  binding.calls_volatile |= volatile_before;
+  check_column_names(scope, item, *query);
   cte.written_columns = static_cast<int32_t>(item.columns.size());
   cte.columns = columns_of(scope.arena(), *query, item.columns);
   cte.reads_outer_query = reads_outer(*query);
   cte.query = query;
+  binding.note_work_tables(cte, work_tables_before);
 }
 
-}  // namespace
+void bind_pending(Scope& scope, size_t number) {
+  scope.pending[number].state = PendingCte::State::other_form;
+  size_t around = std::exchange(scope.innermost_pending, number);
+  bind_cte(scope, *scope.pending[number].item, *scope.ctes[number], number);
+  scope.pending[number].state = PendingCte::State::bound;
+  scope.bound_ctes.push_back(scope.ctes[number]);
+  scope.innermost_pending = around;
+}
 
-std::span<BoundCte* const> bind_with(Scope& scope, const ast::WithClause* with) {
-  if (with == nullptr) return {};
-  for (const ast::CommonTableExpr& item : with->ctes) {
-    for (const BoundCte* known : scope.ctes) {
-      if (known->name != item.name) continue;
+BoundCte* make_cte(Scope& scope, const ast::CommonTableExpr& item) {
+  auto* cte = scope.arena().make<BoundCte>();
+  cte->name = scope.arena().copy_string(item.name);
+  cte->mode = static_cast<CteMode>(item.materialize);
+  return cte;
+}
+
+void check_names(Scope& scope, const ast::WithClause& with) {
+  for (const ast::CommonTableExpr& item : with.ctes) {
+    for (const ast::CommonTableExpr* before = with.ctes.data(); before != &item; ++before) {
+      if (before->name != item.name) continue;
       throw SqlError(sqlstate::duplicate_alias,
                      concat("WITH query name \"", item.name, "\" specified more than once"))
           .at(scope.position(item.location));
     }
-    auto* cte = scope.arena().make<BoundCte>();
-    cte->name = scope.arena().copy_string(item.name);
-    cte->mode = static_cast<CteMode>(item.materialize);
-    // Only WITH RECURSIVE lets a query see its own name.
-    if (with->recursive) scope.ctes.push_back(cte);
-    bind_cte(scope, item, *cte);
-    if (!with->recursive) scope.ctes.push_back(cte);
+  }
+}
+
+Scope& owner_of(Scope& scope, const FoundCte& found) {
+  Scope* owner = &scope;
+  for (int32_t level = 0; level < found.levels_up; ++level) owner = owner->parent;
+  return *owner;
+}
+
+size_t number_of(const Scope& owner, const BoundCte& cte) {
+  return static_cast<size_t>(std::ranges::find(owner.ctes, &cte) - owner.ctes.begin());
+}
+
+}  // namespace
+
+// Only WITH RECURSIVE lets a query see its own name, and those behind it.
+std::span<BoundCte* const> bind_with(Scope& scope, const ast::WithClause* with) {
+  if (with == nullptr) return {};
+  check_names(scope, *with);
+  if (with->recursive) {
+    for (const ast::CommonTableExpr& item : with->ctes) {
+      scope.ctes.push_back(make_cte(scope, item));
+      scope.pending.push_back({&item});
+    }
+    for (size_t i = 0; i < scope.pending.size(); ++i) {
+      if (scope.pending[i].state == PendingCte::State::waiting) bind_pending(scope, i);
+    }
+    return scope.arena().copy_span(scope.bound_ctes);
+  }
+  for (const ast::CommonTableExpr& item : with->ctes) {
+    BoundCte* cte = make_cte(scope, item);
+    bind_cte(scope, item, *cte, SIZE_MAX);
+    scope.ctes.push_back(cte);
   }
   return scope.arena().copy_span(scope.ctes);
+}
+
+bool bind_pending_cte(Scope& scope, const FoundCte& found) {
+  Scope& owner = owner_of(scope, found);
+  size_t number = number_of(owner, *found.cte);
+  if (owner.pending[number].state != PendingCte::State::waiting) {
+    // One that is bound for another's sake names that.
+    if (owner.innermost_pending == number) return false;
+    throw SqlError(sqlstate::feature_not_supported,
+                   "mutual recursion between WITH items is not implemented")
+        .at(scope.position(owner.pending[number].item->location));
+  }
+  bind_pending(owner, number);
+  return true;
 }
 
 FoundCte find_cte(Scope& scope, std::string_view name) {

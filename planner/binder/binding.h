@@ -53,6 +53,8 @@ struct StatementBinding {
   // For the client, whenever the statement is bound.
   std::vector<SqlError> warnings{};
   bool calls_volatile = false;
+  // WITH queries of which work tables were read so far.
+  std::vector<const BoundCte*> work_tables = {};
   // Nobody runs what is bound: a view stays a name (BoundRelation::query is null).
   bool keeps_views = false;
   std::vector<Oid> open_views = {};     // that are being put in place of their names
@@ -67,6 +69,11 @@ struct StatementBinding {
   // The type alone; what it rests on is added to `named`.
   void use_type(Oid type, std::vector<Oid>& named);
   int32_t new_execution_parameter() { return execution_parameters++; }
+  // `cte` was bound, and read the work tables from number `before` on: those of others are not its
+  // own business.
+  void note_work_tables(BoundCte& cte, size_t before);
+  // Those that `cte` reads of others.
+  void read_work_tables(const BoundCte& cte);
 };
 
 // Stands where anything recurses as deep as an expression: 54001 where the stack ends.

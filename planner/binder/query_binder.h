@@ -2,6 +2,8 @@
 // Thread safety: none; see Scope.
 #pragma once
 
+#include <functional>
+
 #include "planner/binder/scope.h"
 #include "sql/ast/query.h"
 
@@ -20,6 +22,29 @@ struct FoundCte {
   int32_t levels_up = 0;
 };
 FoundCte find_cte(Scope& scope, std::string_view name);
+// Of WITH RECURSIVE, not bound yet: binds it. False: that is going on, and it names itself.
+bool bind_pending_cte(Scope& scope, const FoundCte& found);
+// A name of itself, at `location`. 42P19 where that must not stand.
+void refer_to_itself(Scope& scope, const FoundCte& found, int32_t location);
+// It has the name of a WITH query whose rows change with the steps of one around it.
+void refer_to_changing(Scope& scope, const FoundCte& found, int32_t location);
+// WITH RECURSIVE name AS (left UNION right).
+BoundQuery* bind_recursive_query(Scope& scope, const ast::SelectStmt& select, size_t number);
+
+// Sets where recursion ends for as long as it lives, unless `barrier` is none.
+class BarrierGuard {
+ public:
+  BarrierGuard(Scope& scope, RecursionBarrier barrier) : scope_(scope), before_(scope.barrier) {
+    if (barrier != RecursionBarrier::none) scope.barrier = barrier;
+  }
+  ~BarrierGuard() { scope_.barrier = before_; }
+  BarrierGuard(const BarrierGuard&) = delete;
+  BarrierGuard& operator=(const BarrierGuard&) = delete;
+
+ private:
+  Scope& scope_;
+  RecursionBarrier before_;
+};
 
 // FROM: fills scope.relations and scope.items; returns the shape.
 std::span<const FromItem*> bind_from(Scope& scope, ast::NodeList from);
@@ -42,9 +67,10 @@ void resolve_unknown_targets(StatementBinding& binding, std::vector<BoundTarget>
 
 // VALUES lists of equal length as one relation; columns unified.
 BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select, Scope* parent);
-// UNION, INTERSECT, EXCEPT.
+// UNION, INTERSECT, EXCEPT. `between` (may be null) sees the left side before the right is bound.
+using BetweenSides = std::function<void(const BoundQuery& left)>;
 BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt& select,
-                               Scope* parent);
+                               Scope* parent, const BetweenSides& between = nullptr);
 // ORDER BY, LIMIT and OFFSET of VALUES and set operations, over result columns.
 void bind_limits(Scope& scope, const ast::SelectStmt& select, BoundQuery& query);
 // FOR UPDATE and its kin: query.row_marks, and those of subqueries in FROM.

@@ -10,6 +10,7 @@
 #include "planner/binder/binding.h"
 #include "planner/bound/query.h"
 #include "sql/ast/expressions.h"
+#include "sql/ast/query.h"
 
 namespace pgsilo {
 
@@ -61,11 +62,27 @@ struct ScopeItem {
   std::vector<ScopeColumn> columns;
 };
 
+// An item of WITH RECURSIVE: bound when it is its turn, or before, when another one names it.
+struct PendingCte {
+  enum class State : uint8_t { waiting, first_term, recursive_term, other_form, bound };
+  const ast::CommonTableExpr* item;
+  State state = State::waiting;
+  int32_t references = 0;  // to itself
+};
+
+// Where a WITH query must not name itself, though it may in its recursive term.
+enum class RecursionBarrier : uint8_t { none, subquery, outer_join, intersect, except };
+
 struct Scope {
   StatementBinding& binding;
   Scope* parent = nullptr;
   std::vector<ScopeItem> items;
   std::vector<BoundCte*> ctes;
+  std::vector<PendingCte> pending;      // of WITH RECURSIVE: one for each
+  size_t innermost_pending = SIZE_MAX;  // that is being bound
+  std::vector<BoundCte*> bound_ctes;    // of WITH RECURSIVE: each behind those that it names
+  RecursionBarrier barrier = RecursionBarrier::none;
+  bool reads_work_table = false;
   std::vector<const BoundRelation*> relations;
   ExpressionPlace place = ExpressionPlace::none;
   bool lateral_active = false;

@@ -36,11 +36,16 @@ struct BoundCte {
   CteMode mode = CteMode::unspecified;
   int32_t references = 0;
   bool reads_outer_query = false;  // then it cannot be kept over rows of the outer query
+  // A UNION whose right side reads the rows that the last step added (RangeKind::work_table).
+  bool is_recursive = false;
+  // Of queries around it, whose steps change what it has; then reads_outer_query, too.
+  std::span<const BoundCte* const> work_tables;
+  int32_t work_table = -1;  // its own, while the planner is at it
   bool calls_volatile = false;
   int32_t number = -1;  // its place among the materialised ones of the statement, once it has one
 };
 
-enum class RangeKind : uint8_t { table, subquery, function, values, cte };
+enum class RangeKind : uint8_t { table, subquery, function, values, cte, work_table };
 
 // One item of a query's range table.
 struct BoundRelation {
@@ -60,7 +65,7 @@ struct BoundRelation {
       false;  // of `query`: each different row once (IN (SELECT ...) turned into a join)
   bool keeps_rows = false;    // of `query`: not merged, its order is what the rows come in
   bool expands_rows = false;  // of `calls`: once for each row of all others, in their order
-  BoundCte* cte = nullptr;
+  BoundCte* cte = nullptr;    // or, of a work table, the query that is added to
   int32_t cte_levels_up =
       0;  // the query that has the WITH; its parent is what the CTE's own query sees one level up
   ExpressionList calls;
@@ -118,6 +123,7 @@ struct BoundRowMark {
 struct BoundQuery {
   // Its WITH, in the order written, for who shows the query as it was bound.
   std::span<BoundCte* const> ctes;
+  bool with_recursive = false;
   std::span<const BoundRelation*> relations;
   std::span<const FromItem*> from;  // inner-joined with each other
   const BoundExpression* where = nullptr;

@@ -98,8 +98,8 @@ class QueryMapper {
     auto known = std::ranges::find(copies_, from, &std::pair<BoundCte*, BoundCte*>::first);
     if (known != copies_.end()) return known->second;
     auto* copy = arena_.make<BoundCte>(*from);
+    copies_.emplace_back(from, copy);  // it may read its own work table
     copy->query = query(from->query, owner_depth + 1);
-    copies_.emplace_back(from, copy);
     return copy;
   }
 

@@ -43,7 +43,8 @@ class LevelWalker {
     for_each_expression(from, [&](const BoundExpression& inner) { expression(inner, depth); });
     for (const BoundRelation* relation : from.relations) {
       if (relation->query != nullptr) query(*relation->query, depth + 1);
-      if (relation->cte != nullptr) with_query(*relation->cte, depth - relation->cte_levels_up);
+      if (relation->kind == RangeKind::cte)
+        with_query(*relation->cte, depth - relation->cte_levels_up);
     }
     if (from.left != nullptr) query(*from.left, depth + 1);
     if (from.right != nullptr) query(*from.right, depth + 1);

@@ -129,6 +129,7 @@ void QueryDeparser::add_relation_itself(const ShownItem& item) {
       add_values(relation);
       return add(")");
     case RangeKind::cte:
+    case RangeKind::work_table:
       return add(quote_identifier(relation.cte->name));
   }
 }
@@ -160,7 +161,7 @@ bool QueryDeparser::shows_alias(const ShownItem& item) const {
   const BoundRelation& relation = *item.relation;
   if (relation.alias_is_written || item.prints_columns) return true;
   if (item.table() != nullptr) return item.alias != item.table()->name;
-  if (relation.kind == RangeKind::cte) return item.alias != relation.cte->name;
+  if (relation.cte != nullptr) return item.alias != relation.cte->name;
   return relation.kind == RangeKind::function || relation.kind == RangeKind::values;
 }
 

@@ -3,6 +3,7 @@
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "planner/explain/deparse.h"
+#include "planner/plan/recursion_nodes.h"
 
 namespace pgsilo {
 
@@ -118,6 +119,8 @@ std::string slot_text(const DeparseContext& context, const PlanNode& node, int32
       return column_text(context, as<FunctionScanNode>(&node)->alias, node.columns[slot].name);
     case PlanKind::cte_scan:
       return column_text(context, as<CteScanNode>(&node)->alias, node.columns[slot].name);
+    case PlanKind::work_table_scan:
+      return column_text(context, as<WorkTableScanNode>(&node)->alias, node.columns[slot].name);
     case PlanKind::values:
       return column_text(context, "*VALUES*", node.columns[slot].name);
     case PlanKind::project: {
@@ -145,6 +148,8 @@ std::string slot_text(const DeparseContext& context, const PlanNode& node, int32
       return slot_text(context, *as<AppendNode>(&node)->children[0], slot, bare);
     case PlanKind::set_operation:
       return slot_text(context, *as<SetOperationNode>(&node)->left, slot, bare);
+    case PlanKind::recursive_union:
+      return slot_text(context, *as<RecursiveUnionNode>(&node)->left, slot, bare);
     case PlanKind::nested_loop:
     case PlanKind::hash_join:
     case PlanKind::merge_join: {

@@ -110,7 +110,7 @@ void QueryDeparser::add_query(const BoundQuery& query, Names names, bool names_v
 void QueryDeparser::add_with(const BoundQuery& query) {
   if (query.ctes.empty()) return;
   lines.add(IndentedLines::clause);
-  add(" WITH ");
+  add(query.with_recursive ? " WITH RECURSIVE " : " WITH ");
   for (const BoundCte* cte : query.ctes) {
     if (cte != query.ctes.front()) add(", ");
     add(quote_identifier(cte->name));

@@ -6,6 +6,7 @@
 #include "planner/explain/explain_json.h"
 #include "planner/explain/plan_names.h"
 #include "planner/plan/plan_tree.h"
+#include "planner/plan/recursion_nodes.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -127,7 +128,9 @@ class TreeMaker {
       case PlanKind::function_scan:
         return describe_function_scan(made, *as<FunctionScanNode>(&node));
       case PlanKind::cte_scan:
-        return describe_cte_scan(made, *as<CteScanNode>(&node));
+        return describe_cte_scan(made, *as<CteScanNode>(&node), "CTE Scan");
+      case PlanKind::work_table_scan:
+        return describe_cte_scan(made, *as<WorkTableScanNode>(&node), "WorkTable Scan");
       case PlanKind::nested_loop:
         return describe_nested_loop(made, *as<NestedLoopNode>(&node));
       case PlanKind::hash_join:
@@ -159,6 +162,10 @@ class TreeMaker {
         return;
       case PlanKind::set_operation:
         return describe_set_operation(made, *as<SetOperationNode>(&node));
+      case PlanKind::recursive_union:
+        set_title(made, "Recursive Union");
+        add_child(made, *as<RecursiveUnionNode>(&node)->left, "Outer");
+        return add_child(made, *as<RecursiveUnionNode>(&node)->right, "Inner");
       case PlanKind::insert:
         describe_modify(made, *as<InsertNode>(&node), "Insert");
         return describe_conflict(made, *as<InsertNode>(&node));
@@ -251,10 +258,11 @@ class TreeMaker {
     made.fields.push_back({"Alias", json_string(node.alias)});
   }
 
-  void describe_cte_scan(ExplainedNode& made, const CteScanNode& node) {
-    std::string title = concat("CTE Scan on ", quote_identifier(node.name));
+  template <typename Scan>
+  void describe_cte_scan(ExplainedNode& made, const Scan& node, std::string_view kind) {
+    std::string title = concat(kind, " on ", quote_identifier(node.name));
     if (node.alias != node.name) title += " " + quote_identifier(node.alias);
-    set_title(made, "CTE Scan", title);
+    set_title(made, std::string(kind), title);
     made.fields.push_back({"CTE Name", json_string(node.name)});
     made.fields.push_back({"Alias", json_string(node.alias)});
   }

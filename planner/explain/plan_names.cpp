@@ -22,7 +22,7 @@ size_t count_relations(const PlanNode& node) {
   size_t count = node.kind == PlanKind::point_get || node.kind == PlanKind::index_scan ||
                          node.kind == PlanKind::sequential_scan ||
                          node.kind == PlanKind::function_scan || node.kind == PlanKind::cte_scan ||
-                         node.kind == PlanKind::values
+                         node.kind == PlanKind::work_table_scan || node.kind == PlanKind::values
                      ? 1
                      : 0;
   for_each_part(node, [&](const PlanNode& part) { count += count_relations(part); });

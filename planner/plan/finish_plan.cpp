@@ -8,6 +8,7 @@
 #include "planner/bound/expression_tree.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/plan_tree.h"
+#include "planner/plan/recursion_nodes.h"
 
 namespace pgsilo {
 
@@ -25,6 +26,7 @@ void add(Parameters& parameters, const ExecutionParameterExpression* parameter) 
 // What one operator and everything below it reads from outside.
 struct Reads {
   Parameters parameters;
+  std::unordered_set<int32_t> work_tables;
   bool is_volatile = false;
 };
 
@@ -41,6 +43,9 @@ class Finisher {
       for (const NestedLoopParameter& own : loop->parameters)
         remove(reads, own.execution_parameter);
     }
+    if (auto* scan = try_as<WorkTableScanNode>(&node)) reads.work_tables.insert(scan->work_table);
+    if (auto* recursion = try_as<RecursiveUnionNode>(&node))
+      reads.work_tables.erase(recursion->work_table);
     return reads_[&node] = std::move(reads);
   }
 
@@ -54,6 +59,7 @@ class Finisher {
   static void merge(Reads& reads, const Reads& other) {
     for (const ExecutionParameterExpression* parameter : other.parameters)
       add(reads.parameters, parameter);
+    reads.work_tables.insert(other.work_tables.begin(), other.work_tables.end());
     reads.is_volatile |= other.is_volatile;
   }
 
@@ -99,6 +105,7 @@ class OrderedJoins {
         break;
       case PlanKind::sort:
       case PlanKind::set_operation:
+      case PlanKind::recursive_union:
       case PlanKind::append:
         return;
       default:
@@ -125,7 +132,8 @@ void finish_plan(StatementPlanning& statement) {
   for (const PlanNode* node : statement.ordered) ordered.add(*node);
   for (PlanNode* node : statement.nodes) {
     const Reads& reads = finisher.reads_of(*node);
-    node->depends_on_parameters = reads.is_volatile || !reads.parameters.empty();
+    node->depends_on_parameters =
+        reads.is_volatile || !reads.parameters.empty() || !reads.work_tables.empty();
     if (node->kind == PlanKind::hash_join)
       static_cast<HashJoinNode*>(node)->keeps_order = ordered.contains(node);
     // Made for what is not volatile.

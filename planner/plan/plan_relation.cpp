@@ -7,6 +7,8 @@
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
+#include "planner/plan/recursion_nodes.h"
+#include "planner/plan/set_operation.h"
 #include "planner/rewrite/flatten.h"
 #include "planner/rewrite/unread_outputs.h"
 
@@ -84,10 +86,13 @@ const PlanNode* plan_cte(QueryContext& context, int32_t number) {
   BoundCte& cte = *relation.cte;
   StatementPlanning& statement = context.statement;
   QueryContext* owner = owner_of(context, relation.cte_levels_up);
-  if (!is_kept_cte(cte))
+  if (!is_kept_cte(cte)) {
+    if (cte.is_recursive) return plan_recursion(statement, owner, cte);
     return plan_query(statement, owner, read_part(context, number, *cte.query));
+  }
   if (cte.number < 0) {
-    const PlanNode* plan = plan_query(statement, owner, *cte.query);
+    const PlanNode* plan = cte.is_recursive ? plan_recursion(statement, owner, cte)
+                                            : plan_query(statement, owner, *cte.query);
     cte.number = static_cast<int32_t>(statement.cte_plans.size());
     statement.cte_plans.push_back(plan);
   }
@@ -98,6 +103,18 @@ const PlanNode* plan_cte(QueryContext& context, int32_t number) {
   scan->alias = relation.alias;
   scan->columns = plan_columns(context.arena(), relation.columns);
   set_estimates(*scan, {0, plan->rows * cost::row, plan->rows});
+  return scan;
+}
+
+const PlanNode* plan_work_table(QueryContext& context, const BoundRelation& relation) {
+  StatementPlanning& statement = context.statement;
+  auto* scan = statement.make_node<WorkTableScanNode>();
+  scan->work_table = relation.cte->work_table;
+  scan->name = relation.cte->name;
+  scan->alias = relation.alias;
+  scan->columns = plan_columns(context.arena(), relation.columns);
+  double rows = statement.work_table_rows[static_cast<size_t>(scan->work_table)];
+  set_estimates(*scan, {0, rows * cost::row, rows});
   return scan;
 }
 
@@ -122,6 +139,9 @@ OtherRelation plan_relation(QueryContext& context, int32_t number) {
         break;
       case RangeKind::cte:
         other.plan = plan_cte(context, number);
+        break;
+      case RangeKind::work_table:
+        other.plan = plan_work_table(context, relation);
         break;
       case RangeKind::table:
         break;

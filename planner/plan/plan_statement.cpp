@@ -131,6 +131,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->kind = kind_of(bound);
   set_result_columns(*planned, bound);
   planned->ctes = planned->arena.copy_span(planning.cte_plans);
+  planned->work_tables = planning.work_table_rows.size();
   planned->parameter_types = planned->arena.copy_span(binding.parameters.types);
   planned->execution_parameter_count = planning.execution_parameters;
   planned->estimated_parameters = planned->arena.copy_span(planning.estimated_parameters);

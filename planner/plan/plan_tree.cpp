@@ -1,4 +1,5 @@
 #include "planner/plan/plan_tree.h"
+#include "planner/plan/recursion_nodes.h"
 
 namespace pgsilo {
 
@@ -77,6 +78,7 @@ void for_each_child(const PlanNode& node, FunctionRef<void(const PlanNode&)> vis
     case PlanKind::sequential_scan:
     case PlanKind::function_scan:
     case PlanKind::cte_scan:
+    case PlanKind::work_table_scan:
       return;
     case PlanKind::filter:
       return visit(*as<FilterNode>(&node)->child);
@@ -109,6 +111,9 @@ void for_each_child(const PlanNode& node, FunctionRef<void(const PlanNode&)> vis
     case PlanKind::set_operation:
       visit(*as<SetOperationNode>(&node)->left);
       return visit(*as<SetOperationNode>(&node)->right);
+    case PlanKind::recursive_union:
+      visit(*as<RecursiveUnionNode>(&node)->left);
+      return visit(*as<RecursiveUnionNode>(&node)->right);
     case PlanKind::insert:
     case PlanKind::update:
     case PlanKind::delete_:
@@ -137,6 +142,8 @@ void for_each_expression(const PlanNode& node, Visit visit) {
       return one(as<FunctionScanNode>(&node)->filter, visit);
     case PlanKind::cte_scan:
       return one(as<CteScanNode>(&node)->filter, visit);
+    case PlanKind::work_table_scan:
+      return one(as<WorkTableScanNode>(&node)->filter, visit);
     case PlanKind::filter:
       one(as<FilterNode>(&node)->condition, visit);
       return one(as<FilterNode>(&node)->one_time_filter, visit);
@@ -165,6 +172,7 @@ void for_each_expression(const PlanNode& node, Visit visit) {
     case PlanKind::sort:
     case PlanKind::append:
     case PlanKind::set_operation:
+    case PlanKind::recursive_union:
     case PlanKind::materialize:
     case PlanKind::memoize:  // its keys are what its child reads
     case PlanKind::lock_rows:

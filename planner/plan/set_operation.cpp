@@ -7,6 +7,7 @@
 #include "planner/plan/limit.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
+#include "planner/plan/recursion_nodes.h"
 
 namespace pgsilo {
 
@@ -95,7 +96,31 @@ const PlanNode* combine(StatementPlanning& statement, const BoundQuery& query, c
   return query.set_all ? append : make_distinct_rows(statement, append);
 }
 
+// As PostgreSQL: ten steps.
+void estimate_recursion(RecursiveUnionNode& node) {
+  constexpr double steps = 10;
+  double rows = node.left->rows + steps * node.right->rows;
+  double total = node.left->total_cost + steps * node.right->total_cost + rows * cost::row;
+  if (node.distinct) total += rows * cost::hash_row;
+  set_estimates(node, {node.left->startup_cost, total, rows});
+}
+
 }  // namespace
+
+const PlanNode* plan_recursion(StatementPlanning& statement, QueryContext* parent, BoundCte& cte) {
+  const BoundQuery& query = *cte.query;
+  QueryContext context(statement, parent, query);
+  auto* node = statement.make_node<RecursiveUnionNode>();
+  node->distinct = !query.set_all;
+  node->left = plan_side(context, *query.left, query.left_columns);
+  // The recursive term's scan finds it by the number.
+  node->work_table = cte.work_table = static_cast<int32_t>(statement.work_table_rows.size());
+  statement.work_table_rows.push_back(node->left->rows);
+  node->right = plan_side(context, *query.right, query.right_columns);
+  set_columns(statement, *node, node->left);
+  estimate_recursion(*node);
+  return node;
+}
 
 const PlanNode* plan_set_operation(StatementPlanning& statement, QueryContext* parent,
                                    const BoundQuery& query) {

@@ -9,4 +9,7 @@ namespace pgsilo {
 const PlanNode* plan_set_operation(StatementPlanning& statement, QueryContext* parent,
                                    const BoundQuery& query);
 
+// WITH RECURSIVE.
+const PlanNode* plan_recursion(StatementPlanning& statement, QueryContext* parent, BoundCte& cte);
+
 }  // namespace pgsilo

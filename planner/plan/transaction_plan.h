@@ -67,6 +67,7 @@ struct PlannedStatement {
   std::string_view text;              // the text positions refer to
   // Materialised WITH queries, in an order in which each refers only to earlier ones.
   std::span<const PlanNode*> ctes;
+  size_t work_tables = 0;  // of WITH RECURSIVE
   std::shared_ptr<const PlannedStatement>
       inner;  // what EXPLAIN explains, COPY (query) copies, CREATE TABLE AS stores
   ExplainOptions explain;

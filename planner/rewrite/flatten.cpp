@@ -19,7 +19,7 @@ const BoundQuery* mergeable(const BoundRelation& relation) {
   if (relation.kind == RangeKind::subquery && !relation.distinct_rows && !relation.keeps_rows) {
     query = relation.query;
   } else if (relation.kind == RangeKind::cte && !is_kept_cte(*relation.cte) &&
-             !relation.cte->reads_outer_query) {
+             !relation.cte->reads_outer_query && !relation.cte->is_recursive) {
     query = relation.cte->query;
   }
   return query != nullptr && query->order_by.empty() && can_merge(*query) ? query : nullptr;
@@ -173,6 +173,7 @@ bool has_correlated_cte(const BoundQuery& query) {
 
 bool is_kept_cte(const BoundCte& cte) {
   if (cte.reads_outer_query) return false;
+  if (cte.is_recursive) return true;
   switch (cte.mode) {
     case CteMode::materialized:
       return true;

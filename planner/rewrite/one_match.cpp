@@ -93,7 +93,8 @@ bool has_one_match(const BoundRelation& relation, int32_t number,
       return is_unique(*relation.query, compared) ||
              (relation.distinct_rows && has_all(*relation.query, compared));
     case RangeKind::cte:
-      return is_unique(*relation.cte->query, compared);
+      return !relation.cte->is_recursive && is_unique(*relation.cte->query, compared);
+    case RangeKind::work_table:
     case RangeKind::function:
     case RangeKind::values:
       return false;

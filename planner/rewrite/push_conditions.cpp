@@ -70,7 +70,8 @@ bool accepts(const BoundQuery& query, int32_t column) {
 // The query of a relation that is planned in its place; null: there is none.
 const BoundQuery* query_of(const BoundRelation& relation) {
   if (relation.kind == RangeKind::subquery) return relation.query;
-  if (relation.kind == RangeKind::cte && !is_kept_cte(*relation.cte)) return relation.cte->query;
+  bool is_cte = relation.kind == RangeKind::cte && !relation.cte->is_recursive;
+  if (is_cte && !is_kept_cte(*relation.cte)) return relation.cte->query;
   return nullptr;
 }
 

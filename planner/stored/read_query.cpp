@@ -1,5 +1,6 @@
 // Queries, and what occurs in them only, out of their text.
 #include <ranges>
+#include <utility>
 
 #include "base/byte_buffer.h"
 #include "base/long_work.h"
@@ -92,7 +93,7 @@ const BoundQuery* TreeReader::query() {
   flag(query->is_grouped);
   flag(query->has_set_returning_targets);
   flag(query->distinct);
-  query->ctes = with_queries();
+  query->ctes = with_queries(*query);
   begin("relations");
   while (!at_end()) opened.relations.push_back(relation());
   end();
@@ -123,31 +124,42 @@ const BoundQuery* TreeReader::query() {
   return query;
 }
 
-std::span<BoundCte* const> TreeReader::with_queries() {
+std::span<BoundCte* const> TreeReader::with_queries(BoundQuery& query) {
   OpenQuery& opened = *open_.back();
-  begin("with");
-  while (!at_end()) {
-    begin("cte");
-    auto* cte = binding_.arena.make<BoundCte>();
-    cte->name = name();
-    word(cte->mode, stored::Words(stored::cte_modes));
-    number(cte->written_columns);
-    cte->columns = columns();
-    bool volatile_before = binding_.calls_volatile;
-    binding_.calls_volatile = false;
-    const BoundQuery* with = query();
-    cte->calls_volatile = binding_.calls_volatile;
-    binding_.calls_volatile |= volatile_before;
-    require_types(*with, cte->columns);
-    if (cte->written_columns < 0 || cte->written_columns > with->visible_targets)
-      throw damaged_expression();
-    cte->reads_outer_query = reads_outer(*with);
-    cte->query = with;
-    end();
-    opened.ctes.push_back(cte);
-  }
+  if (!take("(")) throw damaged_expression();
+  query.with_recursive = text_.starts_with("with_recursive");
+  if (item() != (query.with_recursive ? "with_recursive" : "with")) throw damaged_expression();
+  while (!at_end()) with_query();
   end();
   return binding_.arena.copy_span(opened.ctes);
+}
+
+void TreeReader::with_query() {
+  if (!take("(")) throw damaged_expression();
+  auto* cte = binding_.arena.make<BoundCte>();
+  std::string_view kind = item();
+  cte->is_recursive = kind == "recursive";
+  if (!cte->is_recursive && kind != "cte") throw damaged_expression();
+  cte->name = name();
+  word(cte->mode, stored::Words(stored::cte_modes));
+  number(cte->written_columns);
+  cte->columns = columns();
+  // It names itself.
+  if (cte->is_recursive) open_.back()->ctes.push_back(cte);
+  bool volatile_before = std::exchange(binding_.calls_volatile, false);
+  size_t work_tables_before = binding_.work_tables.size();
+  const BoundQuery* with = query();
+  cte->calls_volatile = binding_.calls_volatile;
+  binding_.calls_volatile |= volatile_before;
+  require_types(*with, cte->columns);
+  if (cte->written_columns < 0 || cte->written_columns > with->visible_targets ||
+      (cte->is_recursive && with->set_operation != QuerySetOperation::union_))
+    throw damaged_expression();
+  cte->reads_outer_query = reads_outer(*with);
+  cte->query = with;
+  binding_.note_work_tables(*cte, work_tables_before);
+  end();
+  if (!cte->is_recursive) open_.back()->ctes.push_back(cte);
 }
 
 std::span<const BoundColumn> TreeReader::columns() {
@@ -223,7 +235,8 @@ void TreeReader::relation_body(BoundRelation& relation) {
     relation.query = query();
     return require_types(*relation.query, relation.columns);
   }
-  if (relation.kind == RangeKind::cte) return cte_reference(relation);
+  bool is_cte = relation.kind == RangeKind::cte || relation.kind == RangeKind::work_table;
+  if (is_cte) return cte_reference(relation);
   if (relation.kind == RangeKind::values) {
     std::vector<ExpressionList> rows;
     while (!at_end()) {
@@ -280,7 +293,11 @@ void TreeReader::cte_reference(BoundRelation& relation) {
   };
   if (!std::ranges::equal(relation.columns, relation.cte->columns, same_type))
     throw damaged_expression();
+  bool is_itself = relation.kind == RangeKind::work_table;
+  if (is_itself != (relation.cte->query == nullptr)) throw damaged_expression();
+  if (is_itself) return binding_.work_tables.push_back(relation.cte);
   ++relation.cte->references;
+  binding_.read_work_tables(*relation.cte);
 }
 
 const FromItem* TreeReader::shape() {

@@ -26,8 +26,8 @@ inline constexpr std::string_view sql_values[] = {
 
 inline constexpr std::string_view sublink_kinds[] = {"exists", "scalar", "any", "all", "array"};
 inline constexpr std::string_view cte_modes[] = {"unspecified", "materialized", "not_materialized"};
-inline constexpr std::string_view range_kinds[] = {"table", "subquery", "function", "values",
-                                                   "cte"};
+inline constexpr std::string_view range_kinds[] = {"table",  "subquery", "function",
+                                                   "values", "cte",      "work_table"};
 inline constexpr std::string_view join_types[] = {"inner", "left", "right", "full"};
 inline constexpr std::string_view set_operations[] = {"none", "union", "intersect", "except"};
 inline constexpr std::string_view lock_strengths[] = {"key_share", "share", "no_key_update",

@@ -88,7 +88,8 @@ class TreeReader {
   };
   const BoundQuery* query();
   OpenQuery& open(size_t levels_up);
-  std::span<BoundCte* const> with_queries();
+  std::span<BoundCte* const> with_queries(BoundQuery& query);
+  void with_query();
   const BoundRelation* relation();
   void named_relation(BoundRelation& relation, std::span<const std::string_view> names);
   void relation_body(BoundRelation& relation);

@@ -107,9 +107,9 @@ void TreeWriter::query(const BoundQuery& query) {
 }
 
 void TreeWriter::with_queries(const BoundQuery& query) {
-  begin("with");
+  begin(query.with_recursive ? "with_recursive" : "with");
   for (const BoundCte* cte : query.ctes) {
-    begin("cte");
+    begin(cte->is_recursive ? "recursive" : "cte");
     name(cte->name);
     word(cte->mode, stored::Words(stored::cte_modes));
     number(cte->written_columns);
