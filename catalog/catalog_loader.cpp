@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "catalog/catalog.h"
 #include "catalog/descriptor_builder.h"
+#include "catalog/loaded_rows.h"
 #include "catalog/relation_encoding.h"
 #include "catalog/sequence/sequence_state.h"
 #include "sql/sql_error.h"
@@ -17,55 +18,6 @@
 namespace pgsilo {
 
 namespace {
-
-std::vector<std::string> texts_of(Datum array) {
-  std::vector<std::string> texts;
-  if (array.null) return texts;
-  ArrayReader reader(array);
-  Datum value;
-  while (reader.next(&value)) texts.emplace_back(value.bytes());
-  return texts;
-}
-
-std::vector<int16_t> numbers_of(Datum array) {
-  std::vector<int16_t> numbers;
-  if (array.null) return numbers;
-  ArrayReader reader(array);
-  Datum value;
-  while (reader.next(&value)) numbers.push_back(static_cast<int16_t>(value.i64));
-  return numbers;
-}
-
-// Rows that name one another were written together.
-template <typename Map>
-auto& existing(Map& map, Oid oid, std::string_view what) {
-  auto found = map.find(oid);
-  if (found == map.end()) {
-    throw SqlError(sqlstate::data_corrupted, concat("the catalog has no row of ", what,
-                                                    " that others name: the one with OID ", oid));
-  }
-  return found->second;
-}
-
-// The columns of one row, by name.
-class RowReader {
- public:
-  RowReader(const SystemTable& table, std::string_view row) : table_(table), row_(row) {}
-  Datum get(SystemColumn column) const { return table_.get(row_, column); }
-  Oid oid(SystemColumn column) const { return static_cast<Oid>(get(column).i64); }
-  int16_t int2(SystemColumn column) const { return static_cast<int16_t>(get(column).i64); }
-  int32_t int4(SystemColumn column) const { return static_cast<int32_t>(get(column).i64); }
-  bool boolean(SystemColumn column) const { return get(column).as_bool(); }
-  char character(SystemColumn column) const { return static_cast<char>(get(column).i64); }
-  std::string text(SystemColumn column) const {
-    Datum value = get(column);
-    return value.null ? std::string() : std::string(value.bytes());
-  }
-
- private:
-  const SystemTable& table_;
-  std::string_view row_;
-};
 
 ForeignKeyDescriptor foreign_key_of(const RowReader& row) {
   ForeignKeyDescriptor key;
@@ -92,23 +44,6 @@ DomainDescriptor domain_of(const RowReader& row) {
 }
 
 }  // namespace
-
-// visit(RowReader, CatalogRecord) for every row that exists.
-template <typename Visit>
-void CatalogLoader::for_each_row(system_oid::Table table, Visit visit) {
-  const SystemTable& system = tables_.table(table);
-  Relation* relation = relations_.find(system.relation_id());
-  PGSILO_CHECK(relation != nullptr);
-  Pin pin(handle_);
-  Arena arena;
-  RowBuffer buffer(arena);
-  relation->tree().for_each([&](Record* record) {
-    TidWord seen = record->stable_read(buffer);
-    if (seen.is_absent() || seen.is_obsolete()) return;
-    PGSILO_CHECK(system.layout().is_valid(buffer.bytes()));
-    visit(RowReader(system, buffer.bytes()), CatalogRecord{record, seen.tid()});
-  });
-}
 
 Relation* CatalogLoader::relation_of(RelationId id, RelationPersistence persistence) {
   RelationOptions options;
@@ -198,6 +133,7 @@ void CatalogLoader::read_attributes() {
       if (storage != type->storage) column.storage = storage;
     }
     column.identity = static_cast<IdentityKind>(row.character(pg_attribute_attidentity));
+    column.generated = row.character(pg_attribute_attgenerated) == 's';
     if (row.boolean(pg_attribute_atthasmissing)) {
       ArrayReader reader(row.get(pg_attribute_attmissingval));
       Datum value;
@@ -420,22 +356,23 @@ void CatalogLoader::read_rules() {
 
 void CatalogLoader::read_dependencies() {
   for_each_row(system_oid::pg_depend, [&](const RowReader& row, CatalogRecord) {
-    Oid object = row.oid(pg_depend_objid);
-    Oid referenced = row.oid(pg_depend_refobjid);
+    Oid object = row.oid(pg_depend_objid), referenced = row.oid(pg_depend_refobjid);
+    auto part = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));
     if (row.oid(pg_depend_classid) == system_oid::pg_attrdef) {
       // Trees say themselves what they rest on.
-      StoredExpression& value = existing(defaults_, object, "a default")->default_value;
+      ColumnDescriptor& column = *existing(defaults_, object, "a default");
+      if (part != 0 && part != column.number) column.read_columns.push_back(part);
+      StoredExpression& value = column.default_value;
       if (value.is_sql()) value.uses.sequences.push_back(referenced);
     }
     if (row.oid(pg_depend_classid) != system_oid::pg_class) return;
     if (auto index = computing_indexes_.find(object); index != computing_indexes_.end()) {
-      auto column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));
-      if (column != 0) index->second->read_columns.push_back(column);
+      if (part != 0) index->second->read_columns.push_back(part);
       return;
     }
     SequenceDescriptor& sequence = *existing(sequences_, object, "a sequence");
     sequence.owner_table = referenced;
-    sequence.owner_column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));
+    sequence.owner_column = part;
     sequence.is_identity = row.character(pg_depend_deptype) == 'i';
     if (!sequence.is_identity) return;
     existing(by_oid_, referenced, "a table")

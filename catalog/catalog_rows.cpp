@@ -142,6 +142,7 @@ SystemRow CatalogRows::attribute(const TableDescriptor& table, const ColumnDescr
       .set_bool(pg_attribute_atthasdef, column.has_default())
       .set_bool(pg_attribute_atthasmissing, column.has_missing)
       .set_char(pg_attribute_attidentity, static_cast<char>(column.identity))
+      .set_char(pg_attribute_attgenerated, column.generated ? 's' : '\0')
       .set_int(pg_attribute_attcollation, column.collation);
   if (column.has_missing) {
     to.set(pg_attribute_attmissingval,

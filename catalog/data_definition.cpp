@@ -188,6 +188,11 @@ TransactionStatus DataDefinition::set_identity(Oid table, std::string_view colum
   return run([&](DefinitionSteps& steps) { steps.set_identity(table, column, kind, options); });
 }
 
+TransactionStatus DataDefinition::drop_generation(Oid table, std::string_view column,
+                                                  bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_generation(table, column, if_exists); });
+}
+
 TransactionStatus DataDefinition::drop_identity(Oid table, std::string_view column,
                                                 bool if_exists) {
   return run([&](DefinitionSteps& steps) { steps.drop_identity(table, column, if_exists); });

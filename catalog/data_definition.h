@@ -55,6 +55,8 @@ struct ColumnDefinition {
   Oid collation = invalid_oid;  // 0: the type's own
   bool not_null = false;
   StoredExpression default_value;
+  bool generated = false;             // by `default_value`
+  std::vector<int16_t> read_columns;  // that it reads then, by number
   std::optional<ColumnSequenceDefinition> sequence;
   Oid identity_sequence = invalid_oid;  // set by create_column_sequence()
 };
@@ -290,6 +292,8 @@ class DataDefinition {
                                     const ColumnTypeDefinition& to, RowTransform* transform);
   // An empty value: drops it.
   TransactionStatus set_default(Oid table, std::string_view column, const StoredExpression& value);
+  // The generated column becomes one that keeps its values. 55000 of others, or a notice.
+  TransactionStatus drop_generation(Oid table, std::string_view column, bool if_exists);
   // The same expressions in another form.
   TransactionStatus set_expressions(Oid table, const TableExpressions& expressions);
   TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);

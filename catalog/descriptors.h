@@ -55,6 +55,9 @@ struct ColumnDescriptor {
   bool dropped = false;
   StoredExpression default_value;  // of the column's type
   Oid default_oid = invalid_oid;   // of its pg_attrdef row
+  // GENERATED ALWAYS AS (default_value) STORED, over the row's other columns.
+  bool generated = false;
+  std::vector<int16_t> read_columns;  // of which it is made (pg_depend), ascending
   IdentityKind identity = IdentityKind::none;
   Oid identity_sequence = invalid_oid;
   int32_t statistics_target = -1;  // ALTER COLUMN SET STATISTICS; -1: default_statistics_target
@@ -65,6 +68,9 @@ struct ColumnDescriptor {
       missing_bytes;  // shared: copies of a descriptor keep their layout
 
   bool has_default() const { return !default_value.empty(); }
+  bool is_made_of(int16_t other) const {
+    return std::ranges::find(read_columns, other) != read_columns.end();
+  }
 };
 
 struct IndexColumn {

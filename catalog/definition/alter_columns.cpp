@@ -169,6 +169,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
+  refuse_if_generated_from(old_table, column);
   refuse_if_viewed(old_table, column);
   lock_references_of(old_table, column.number);
   column.type = to.type;
@@ -196,6 +197,17 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   }
   update_index_rows(table_of(oid), number);
   check_foreign_keys_of(table_of(oid), number);
+}
+
+void DefinitionSteps::refuse_if_generated_from(const TableDescriptor& table,
+                                               const ColumnDescriptor& column) {
+  for (const ColumnDescriptor& made : table.columns) {
+    if (!made.is_made_of(column.number)) continue;
+    throw SqlError(sqlstate::feature_not_supported,
+                   "cannot alter type of a column used by a generated column")
+        .detail(concat("Column \"", column.name, "\" is used by generated column \"", made.name,
+                       "\"."));
+  }
 }
 
 void DefinitionSteps::replace_index(Draft& draft, const IndexExpressions& to) {
@@ -265,10 +277,35 @@ void DefinitionSteps::set_default(Oid oid, std::string_view name, StoredExpressi
       error.amend().hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.";
     throw error;
   }
+  if (column.generated) {
+    SqlError error(sqlstate::syntax_error, concat("column \"", name, "\" of relation \"",
+                                                  draft.table->name, "\" is a generated column"));
+    if (value.empty())
+      error.amend().hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.";
+    throw error;
+  }
   if (column.has_default()) remove_default_rows(column);
   column.default_value = std::move(value);
   column.default_oid = column.has_default() ? new_oid() : invalid_oid;
   if (column.has_default()) insert_default_rows(*draft.table, column);
+  writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::drop_generation(Oid oid, std::string_view name, bool if_exists) {
+  Draft draft = draft_of(lock_table(oid));
+  ColumnDescriptor& column = column_of(draft, name);
+  if (!column.generated) {
+    std::string message = concat("column \"", name, "\" of relation \"", draft.table->name,
+                                 "\" is not a stored generated column");
+    if (!if_exists) throw SqlError(sqlstate::object_not_in_prerequisite_state, message);
+    return notice(sqlstate::successful_completion, message + ", skipping");
+  }
+  remove_default_rows(column);
+  column.default_value = {};
+  column.default_oid = invalid_oid;
+  column.generated = false;
+  column.read_columns.clear();
   writer_.update(rows_.attribute(*draft.table, column));
   finish(std::move(draft));
 }

@@ -44,6 +44,7 @@ class DefinitionSteps : CatalogWrite {
   void set_column_type(Oid table, std::string_view name, const ColumnTypeDefinition& to,
                        RowTransform* transform);
   void set_default(Oid table, std::string_view name, StoredExpression value);
+  void drop_generation(Oid table, std::string_view name, bool if_exists);
   void set_expressions(Oid table, const TableExpressions& expressions);
   void set_not_null(Oid table, std::string_view name, bool not_null);
   void set_statistics_target(Oid table, std::string_view name, int32_t target);
@@ -192,6 +193,9 @@ class DefinitionSteps : CatalogWrite {
   // Those of `going` and in `uses` are not added again; behind each come those that read it.
   void add_views_using(const ViewSource& source, Oid root, std::span<const Oid> going,
                        std::vector<ViewUse>* uses) const;
+  // 0A000: a generated column reads the column, whose type is to be another.
+  static void refuse_if_generated_from(const TableDescriptor& table,
+                                       const ColumnDescriptor& column);
   // 0A000: a view reads the column, whose type is to be another.
   void refuse_if_viewed(const TableDescriptor& table, const ColumnDescriptor& column) const;
 
@@ -284,12 +288,17 @@ class DefinitionSteps : CatalogWrite {
   std::vector<ExpressionUse> remaining_uses(const Dropped& dropped) const;
   void add_uses_of(const TableDescriptor& table, const Dropped& dropped,
                    std::vector<ExpressionUse>* uses) const;
-  // A column of a type that goes, of a table that stays.
+  // A column of a table that stays: it is of a type that goes, or generated from a column that
+  // does.
   struct TypeUse {
     Oid table;
     std::string column;
-    std::shared_ptr<const TypeDescriptor> type;
+    std::shared_ptr<const TypeDescriptor> type = nullptr;
+    std::string source = {};  // "column a of table t"
   };
+  // Those that are generated from the column.
+  void add_generated_from(const TableDescriptor& table, const ColumnDescriptor& column,
+                          std::vector<TypeUse>* uses) const;
   std::vector<TypeUse> remaining_type_uses(const Dropped& dropped) const;
   // A domain that is over what goes, or whose default or check names it.
   struct DomainUse {

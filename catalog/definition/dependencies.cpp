@@ -128,7 +128,7 @@ CatalogWrite::Dependent DefinitionSteps::dependent(const ExpressionUse& use) {
     object = concat("index ", table.find_index(use.index)->name);
   } else if (use.column != 0) {
     const ColumnDescriptor& column = table.columns[static_cast<size_t>(use.column) - 1];
-    object = concat("default value for column ", column.name);
+    object = concat(column.generated ? "column " : "default value for column ", column.name);
   } else {
     object = concat("constraint ", table.find_constraint(use.constraint)->name);
   }
@@ -143,8 +143,11 @@ CatalogWrite::Dependent DefinitionSteps::dependent(const ExpressionUse& use) {
 void DefinitionSteps::drop_expression(const ExpressionUse& use) {
   const TableDescriptor& table = table_of(use.table);
   if (use.column != 0) {
-    std::string column = table.columns[static_cast<size_t>(use.column) - 1].name;
-    return set_default(use.table, column, {});
+    const ColumnDescriptor& column = table.columns[static_cast<size_t>(use.column) - 1];
+    std::string name = column.name;
+    if (column.generated)
+      return drop_column(use.table, name, /*if_exists=*/false, /*cascade=*/true);
+    return set_default(use.table, name, {});
   }
   if (use.index != invalid_oid) {
     Draft draft = draft_of(lock_table(use.table));
@@ -246,7 +249,8 @@ void DefinitionSteps::drop(Dropped dropped, bool cascade) {
   }
   if (!dropped.references.empty()) require_ok(transaction_.continue_statement());
   for (const TypeUse& use : type_uses) {
-    drop_column(use.table, use.column, /*if_exists=*/false, /*cascade=*/true);
+    // One before may have taken it along.
+    drop_column(use.table, use.column, /*if_exists=*/true, /*cascade=*/true);
     require_ok(transaction_.continue_statement());
   }
   for (const DomainUse& use : domain_uses) {
@@ -340,13 +344,36 @@ std::vector<DefinitionSteps::TypeUse> DefinitionSteps::remaining_type_uses(
     }
   }
   uses.insert(uses.end(), plain.begin(), plain.end());
+  if (dropped.column != 0) {
+    const TableDescriptor& table = *view_.find_table(dropped.table);
+    add_generated_from(table, table.columns[static_cast<size_t>(dropped.column) - 1], &uses);
+  }
+  for (size_t i = 0, count = uses.size(); i < count; ++i) {
+    const TableDescriptor& table = *view_.find_table(uses[i].table);
+    add_generated_from(table, *table.find_column(uses[i].column), &uses);
+  }
   return uses;
+}
+
+void DefinitionSteps::add_generated_from(const TableDescriptor& table,
+                                         const ColumnDescriptor& column,
+                                         std::vector<TypeUse>* uses) const {
+  for (const ColumnDescriptor& made : table.columns) {
+    bool is_known = std::ranges::any_of(*uses, [&](const TypeUse& use) {
+      return use.table == table.oid && use.column == made.name;
+    });
+    if (!made.is_made_of(column.number) || is_known) continue;
+    uses->push_back({.table = table.oid,
+                     .column = made.name,
+                     .source = concat("column ", column.name, " of table ", shown_name(table))});
+  }
 }
 
 CatalogWrite::Dependent DefinitionSteps::dependent(const TypeUse& use) {
   const TableDescriptor& table = table_of(use.table);
   return {concat("column ", use.column, " of table ", shown_name(table)),
-          concat("type ", shown_type(table.find_column(use.column)->type))};
+          use.type == nullptr ? use.source
+                              : concat("type ", shown_type(table.find_column(use.column)->type))};
 }
 
 }  // namespace pgsilo

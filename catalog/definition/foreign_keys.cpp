@@ -114,6 +114,25 @@ void check_types(const TableDescriptor& table, const TableDescriptor& referenced
   }
 }
 
+// Such columns are not written.
+void check_generated(const TableDescriptor& table, const ConstraintDescriptor& constraint) {
+  bool generated = std::ranges::any_of(
+      constraint.columns, [&](int16_t number) { return column_at(table, number).generated; });
+  if (!generated) return;
+  auto fail = [](std::string_view event) {
+    throw SqlError(sqlstate::syntax_error,
+                   concat("invalid ON ", event,
+                          " action for foreign key constraint containing generated column"));
+  };
+  using Action = ReferentialAction;
+  const ForeignKeyDescriptor& key = *constraint.foreign_key;
+  auto sets = [](Action action) {
+    return action == Action::set_null || action == Action::set_default;
+  };
+  if (sets(key.on_update) || key.on_update == Action::cascade) fail("UPDATE");
+  if (sets(key.on_delete)) fail("DELETE");
+}
+
 }  // namespace
 
 ConstraintDescriptor DefinitionSteps::make_foreign_key(const TableDescriptor& table,
@@ -159,6 +178,7 @@ ConstraintDescriptor DefinitionSteps::make_foreign_key(const TableDescriptor& ta
     key.referenced_columns = numbers_of(referenced, from.referenced_columns);
     made.index = unique_index_over(referenced, key.referenced_columns).oid;
   }
+  check_generated(table, made);
   if (key.referenced_columns.size() != made.columns.size()) {
     throw SqlError(sqlstate::invalid_foreign_key,
                    "number of referencing and referenced columns for foreign key disagree");

@@ -79,6 +79,8 @@ ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int1
   if (!from.default_value.empty()) {
     to.default_value = from.default_value;
     to.default_oid = new_oid();
+    to.generated = from.generated;
+    to.read_columns = from.read_columns;
   }
   if (from.identity_sequence != invalid_oid) {
     to.identity = from.sequence->identity;
@@ -282,13 +284,23 @@ void DefinitionSteps::remove_constraint_rows(const ConstraintDescriptor& constra
 
 void DefinitionSteps::insert_default_rows(const TableDescriptor& table,
                                           const ColumnDescriptor& column) {
+  ObjectAddress address{system_oid::pg_attrdef, column.default_oid};
+  ObjectAddress of{system_oid::pg_class, table.oid};
   writer_.insert(rows_.default_expression(table, column));
-  insert_uses({system_oid::pg_attrdef, column.default_oid}, column.default_value.uses);
+  insert_uses(address, column.default_value.uses);
+  if (!column.generated) return;
+  writer_.insert(rows_.dependency(address, of, column.number, 'i'));
+  for (int16_t read : column.read_columns) writer_.insert(rows_.dependency(address, of, read, 'n'));
 }
 
 void DefinitionSteps::remove_default_rows(const ColumnDescriptor& column) {
+  ObjectAddress address{system_oid::pg_attrdef, column.default_oid};
   remove_row(system_oid::pg_attrdef, {column.default_oid});
-  remove_uses({system_oid::pg_attrdef, column.default_oid}, column.default_value.uses);
+  if (column.generated) {
+    remove_dependencies(address);
+  } else {
+    remove_uses(address, column.default_value.uses);
+  }
 }
 
 // Whoever drops a sequence or a type looks for the expressions that name it: he and who makes one

@@ -19,6 +19,11 @@ std::unique_ptr<const UtilityCommand> make_copy(
 namespace {
 size_t column_index(const TableDescriptor& table, std::string_view name) {
   if (const ColumnDescriptor* column = table.find_column(name)) {
+    if (column->generated) {
+      throw SqlError(sqlstate::invalid_column_reference,
+                     concat("column \"", name, "\" is a generated column"))
+          .detail("Generated columns cannot be used in COPY.");
+    }
     return static_cast<size_t>(column->number - 1);
   }
   throw SqlError(sqlstate::undefined_column,
@@ -30,7 +35,7 @@ std::vector<size_t> copy_columns(const TableDescriptor& table, ast::NameList nam
   std::vector<size_t> columns;
   if (names.empty()) {
     for (size_t i = 0; i < table.columns.size(); ++i) {
-      if (!table.columns[i].dropped) columns.push_back(i);
+      if (!table.columns[i].dropped && !table.columns[i].generated) columns.push_back(i);
     }
     return columns;
   }

@@ -40,6 +40,13 @@ class RowCompletion {
     for (size_t column : columns) defaults[column] = nullptr;
     std::vector<Register> no_slots(insert.child->columns.size());
     defaults_ = compiler.row_into(defaults, no_slots, row);
+    std::vector<const BoundExpression*> made;
+    std::vector<Register> targets;
+    for (const ColumnAssignment& column : insert.generated) {
+      made.push_back(column.value);
+      targets.push_back(row[static_cast<size_t>(column.column)]);
+    }
+    generated_ = compiler.row_into(made, row, targets);
     for (const CheckConstraint& check : insert.checks) {
       checks_.push_back({check.name, compiler.expression(check.condition, row)});
     }
@@ -59,6 +66,7 @@ class RowCompletion {
     context_.use_arena(arena);
     Datum* registers = compiled_.registers.data();
     if (defaults_.computes()) defaults_.evaluate(registers, context_);
+    if (generated_.computes()) generated_.evaluate(registers, context_);
     writer.check_not_null(row(size), not_null_);
     for (const Check& check : checks_) {
       const Datum& holds = check.condition.evaluate(registers, context_);
@@ -105,6 +113,7 @@ class RowCompletion {
   CompiledStatement compiled_;
   Register row_ = 0;
   ExpressionProgram defaults_;
+  ExpressionProgram generated_;
   std::vector<Check> checks_;
   std::vector<CompiledIndexKeys> index_keys_;
   std::vector<int32_t> not_null_;

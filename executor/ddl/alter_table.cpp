@@ -125,6 +125,7 @@ class AlterTable final : public DdlCommand {
       case Kind::drop_default:
       case Kind::drop_not_null:
       case Kind::drop_identity:
+      case Kind::drop_expression:
         return 0;
       case Kind::set_type:
         return 1;
@@ -193,6 +194,8 @@ class AlterTable final : public DdlCommand {
         return set_identity(run, table, command);
       case ast::AlterTableKind::drop_identity:
         return run.finish(definition.drop_identity(table, command.name, command.missing_ok));
+      case ast::AlterTableKind::drop_expression:
+        return run.finish(definition.drop_generation(table, command.name, command.missing_ok));
       case ast::AlterTableKind::set_statistics:
         return set_statistics_target(run, table, command);
       case ast::AlterTableKind::set_storage:
@@ -282,14 +285,16 @@ class AlterTable final : public DdlCommand {
     }
     size_t old_columns = before.columns.size();
     if (defined.column.sequence) add_sequence(run, table, defined);
+    if (defined.generation != nullptr) add_generation(run, before, defined);
     Datum missing;
     std::unique_ptr<ColumnTransform> transform;
     const BoundExpression* value = defined.default_value;
     // Whether a domain allows its default, or NULL, is asked where there are rows.
     bool is_of_domain = base_type_of(defined.column.type) != defined.column.type;
     if (value == nullptr && is_of_domain) value = domain_default(run, defined.column);
-    if (value != nullptr && (is_of_domain || is_volatile(*value))) {
-      transform = std::make_unique<ColumnTransform>(run, *value, 0, old_columns);
+    if (value != nullptr && (defined.column.generated || is_of_domain || is_volatile(*value))) {
+      size_t read_columns = defined.column.generated ? old_columns : 0;
+      transform = std::make_unique<ColumnTransform>(run, *value, read_columns, old_columns);
     } else if (value != nullptr) {
       StandaloneExpression once(*value, 0, run.types(), &run.state().session);
       missing = once.evaluate({}, run.arena());
@@ -301,6 +306,16 @@ class AlterTable final : public DdlCommand {
     for (const ast::Constraint* check : defined.checks) add_check(run, table, *check);
     for (const ast::Constraint* key : defined.foreign_keys)
       references.emplace_back(key, defined.column.name);
+  }
+
+  // As in PostgreSQL, errors do not say where in the statement.
+  static void add_generation(DdlRun& run, const TableDescriptor& table, DefinedColumn& defined) {
+    KeptText elsewhere(run.binding());
+    TableShape shape = TableShape::of(table);
+    shape.names.push_back(defined.column.name);
+    shape.columns.push_back({defined.column.name, defined.column.type, defined.column.typmod});
+    shape.generated.push_back(true);
+    defined.default_value = define_generation(run, *defined.generation, shape, defined.column);
   }
 
   // serial and identity: existing rows get values of the new sequence.
@@ -329,8 +344,8 @@ class AlterTable final : public DdlCommand {
     const BoundExpression* value =
         bind_default(run, command.expression, column.name, column.type, column.typmod);
     StoredExpression made;
-    // An identity refuses any default.
-    if (!is_no_default(*value) || column.identity != IdentityKind::none)
+    // They refuse any default.
+    if (!is_no_default(*value) || column.identity != IdentityKind::none || column.generated)
       made = store_expression(run.catalog(), *value);
     run.finish(run.definition().set_default(table, command.name, made));
   }

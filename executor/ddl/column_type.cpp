@@ -111,8 +111,10 @@ class TypeChange {
     } catch (SqlError& error) {
       if (command_.expression != nullptr || error.state() != sqlstate::datatype_mismatch) throw;
       std::string name = type_name(type_.type);
-      throw not_convertible(concat("column \"", command_.name, "\""))
-          .hint(concat("You might need to specify \"USING ", command_.name, "::", name, "\"."));
+      SqlError refused = not_convertible(concat("column \"", command_.name, "\""));
+      if (column_.generated) throw refused;
+      throw std::move(refused).hint(
+          concat("You might need to specify \"USING ", command_.name, "::", name, "\"."));
     }
   }
 
@@ -122,8 +124,9 @@ class TypeChange {
   }
 
   StoredExpression converted_default() {
-    const BoundExpression* value =
-        without_implicit_casts(bind_column_default(run_.binding(), column_));
+    const BoundExpression* value = without_implicit_casts(
+        column_.generated ? read_over(run_.binding(), before_, column_.default_value)
+                          : bind_column_default(run_.binding(), column_));
     value = coerce_to_target(run_.binding(), value, type_.type, type_.typmod,
                              CoercionContext::assignment, CallForm::implicit_cast, -1);
     if (value == nullptr)
@@ -185,7 +188,13 @@ void alter_column_type(DdlRun& run, Oid table, const ast::AlterTableCommand& com
     options.type = bind_type(run.binding(), *command.column->type).type;
     run.finish(run.definition().set_identity(table, command.name, IdentityKind::none, options));
   }
-  TypeChange(run, table, find_column(run, table, command.name), command).make();
+  const ColumnDescriptor& column = find_column(run, table, command.name);
+  if (column.generated && command.expression != nullptr) {
+    throw SqlError(sqlstate::invalid_column_definition,
+                   "cannot specify USING when altering type of generated column")
+        .detail(concat("Column \"", column.name, "\" is a generated column."));
+  }
+  TypeChange(run, table, column, command).make();
 }
 
 }  // namespace pgsilo

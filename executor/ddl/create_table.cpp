@@ -61,11 +61,13 @@ class CreateTable final : public DdlCommand {
     std::vector<const ast::Constraint*> checks;
     std::vector<ForeignKey> foreign_keys;
     std::vector<TableLikeness> likenesses;
+    std::vector<const ast::Constraint*> generations;  // by column
     for (const ast::Node* element : syntax.elements) {
       did_work(element_work);
       if (const auto* column = ast::try_as<ast::ColumnDef>(element)) {
         DefinedColumn defined = define_column(run, *column, table.name);
         table.columns.push_back(std::move(defined.column));
+        generations.push_back(defined.generation);
         table.keys.insert(table.keys.end(), defined.keys.begin(), defined.keys.end());
         checks.insert(checks.end(), defined.checks.begin(), defined.checks.end());
         for (const ast::Constraint* key : defined.foreign_keys)
@@ -74,6 +76,7 @@ class CreateTable final : public DdlCommand {
       }
       if (const auto* like = ast::try_as<ast::TableLike>(element)) {
         likenesses.emplace_back(run, *like).add_columns(&table);
+        generations.resize(table.columns.size());
         continue;
       }
       const auto* constraint = ast::as<ast::Constraint>(element);
@@ -92,9 +95,13 @@ class CreateTable final : public DdlCommand {
           throw_unsupported_constraint(run, *constraint);
       }
     }
-    const TableShape shape = shape_of(table);
+    const TableShape shape = shape_of(table, generations);
+    for (size_t i = 0; i < generations.size(); ++i) {
+      if (generations[i] != nullptr)
+        define_generation(run, *generations[i], shape, table.columns[i]);
+    }
     add_checks(run, checks, shape, table);
-    for (TableLikeness& likeness : likenesses) likeness.add_constraints(shape, &table);
+    for (TableLikeness& likeness : likenesses) likeness.add_expressions(shape, &table);
     const TableDescriptor* made = nullptr;
     run.finish(run.definition().create_table(table, syntax.if_not_exists, &made));
     if (made == nullptr) return;
@@ -110,13 +117,16 @@ class CreateTable final : public DdlCommand {
     std::string_view column;  // empty: a constraint of the table
   };
 
-  static TableShape shape_of(const TableDefinition& table) {
+  static TableShape shape_of(const TableDefinition& table,
+                             const std::vector<const ast::Constraint*>& generations) {
     TableShape shape;
     shape.name = table.name;
     for (const ColumnDefinition& column : table.columns) {
       shape.names.push_back(column.name);
       shape.columns.push_back({column.name, column.type, column.typmod});
     }
+    for (size_t i = 0; i < table.columns.size(); ++i)
+      shape.generated.push_back(generations[i] != nullptr || table.columns[i].generated);
     return shape;
   }
 

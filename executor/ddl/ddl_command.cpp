@@ -134,6 +134,7 @@ std::string_view action_name(ast::AlterTableKind kind) {
       {ast::AlterTableKind::add_identity, "ALTER COLUMN ... ADD IDENTITY"},
       {ast::AlterTableKind::set_identity, "ALTER COLUMN ... SET"},
       {ast::AlterTableKind::drop_identity, "ALTER COLUMN ... DROP IDENTITY"},
+      {ast::AlterTableKind::drop_expression, "ALTER COLUMN ... DROP EXPRESSION"},
   };
   for (const auto& [known, name] : names) {
     if (known == kind) return name;

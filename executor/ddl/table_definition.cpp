@@ -57,7 +57,8 @@ void add_columns(Scope& scope, const TableShape& table) {
   item.name = table.name;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (!table.names[i].empty())
-      item.columns.push_back({table.columns[i].name, make_slot(scope.arena(), table, i)});
+      item.columns.push_back({table.columns[i].name, make_slot(scope.arena(), table, i),
+                              !table.generated.empty() && table.generated[i]});
   }
 }
 
@@ -80,6 +81,7 @@ TableShape TableShape::of(const TableDescriptor& table) {
   for (const ColumnDescriptor& column : table.columns) {
     shape.names.push_back(column.dropped ? std::string() : column.name);
     shape.columns.push_back({column.name, column.type, column.typmod});
+    shape.generated.push_back(column.generated);
   }
   return shape;
 }
@@ -114,9 +116,6 @@ std::string definition_text(TypeContext& types, const BoundExpression& expressio
 void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {
   std::string_view feature = "this kind of constraint";
   switch (syntax.constraint_kind) {
-    case ast::ConstraintKind::generated:
-      feature = "GENERATED ALWAYS AS (expression) STORED";
-      break;
     case ast::ConstraintKind::exclusion:
       feature = "EXCLUDE";
       break;
@@ -132,6 +131,11 @@ const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,
   Scope scope(run.binding(), nullptr);
   const BoundExpression* value =
       bind_expression(scope, expression, ExpressionPlace::column_default);
+  return coerce_default(run, value, column, type, typmod);
+}
+
+const BoundExpression* coerce_default(DdlRun& run, const BoundExpression* value,
+                                      std::string_view column, Oid type, int32_t typmod) {
   Oid given = value->type;
   const BoundExpression* coerced = coerce_to_target(
       run.binding(), value, type, typmod, CoercionContext::assignment, CallForm::implicit_cast, -1);
@@ -204,17 +208,27 @@ void set_type(DdlRun& run, const ast::TypeName& syntax, ColumnDefinition& column
   column.typmod = type.typmod;
 }
 
-// A column has one default or one identity; serial is a default.
+// A column has one default, one identity or one generation expression; serial is a default.
 void refuse_second_value(DdlRun& run, const ast::Constraint& syntax, const DefinedColumn& made,
                          std::string_view table) {
+  using Kind = ast::ConstraintKind;
   const ColumnDefinition& column = made.column;
   bool has_identity = column.sequence && column.sequence->identity != IdentityKind::none;
   bool has_default = made.has_default || (column.sequence && !has_identity);
-  bool is_identity = syntax.constraint_kind == ast::ConstraintKind::identity;
-  if (!has_identity && !has_default) return;
+  bool has_generation = made.generation != nullptr;
+  if (!has_identity && !has_default && !has_generation) return;
+  auto meets = [&](Kind kind, bool has) { return has || syntax.constraint_kind == kind; };
   std::string_view what = "both default and identity specified";
-  if (is_identity && has_identity) what = "multiple identity specifications";
-  if (!is_identity && !has_identity) what = "multiple default values specified";
+  if (meets(Kind::generated, has_generation)) {
+    what = meets(Kind::identity, has_identity) ? "both identity and generation expression specified"
+                                               : "both default and generation expression specified";
+  }
+  if (syntax.constraint_kind == Kind::identity && has_identity)
+    what = "multiple identity specifications";
+  if (syntax.constraint_kind == Kind::default_ && has_default)
+    what = "multiple default values specified";
+  if (syntax.constraint_kind == Kind::generated && has_generation)
+    what = "multiple generation clauses specified";
   SqlError error(sqlstate::syntax_error,
                  concat(what, " for column \"", column.name, "\" of table \"", table, "\""));
   bool is_serial = column.sequence && !has_identity;
@@ -283,6 +297,10 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
         if (is_null) throw conflicting(*constraint);
         column.not_null = true;
         column.sequence = define_identity(run, *constraint);
+        break;
+      case ast::ConstraintKind::generated:
+        refuse_second_value(run, *constraint, made, table);
+        made.generation = constraint;
         break;
       default:
         throw_unsupported_constraint(run, *constraint);

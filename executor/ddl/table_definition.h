@@ -14,6 +14,7 @@ struct TableShape {
   std::string_view name;
   std::vector<std::string> names;  // empty: dropped
   std::vector<BoundColumn> columns;
+  std::vector<bool> generated;  // empty: none is
 
   bool is_value = false;  // of a domain's checks: the only column is shown as VALUE
 
@@ -45,6 +46,7 @@ struct DefinedColumn {
   ColumnDefinition column;
   bool has_default = false;
   const BoundExpression* default_value = nullptr;  // DEFAULT NULL, too
+  const ast::Constraint* generation = nullptr;     // define_generation()
   std::vector<IndexDefinition> keys;
   std::vector<const ast::Constraint*> checks;
   std::vector<const ast::Constraint*> foreign_keys;
@@ -66,6 +68,13 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
 // of the wrong type.
 const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,
                                     std::string_view column, Oid type, int32_t typmod);
+// The same of an expression that is bound.
+const BoundExpression* coerce_default(DdlRun& run, const BoundExpression* value,
+                                      std::string_view column, Oid type, int32_t typmod);
+// GENERATED ALWAYS AS, over the table with that column. Gives `column` what it says; returns it.
+// 42P17 for what rests on more than the row's other columns.
+const BoundExpression* define_generation(DdlRun& run, const ast::Constraint& syntax,
+                                         const TableShape& table, ColumnDefinition& column);
 // A bare NULL of the column's own type is as good as no default, and none is kept.
 bool is_no_default(const BoundExpression& value);
 // An expression over the table's columns, converted to a type by assignment.

@@ -12,6 +12,7 @@ enum TableLikeness::Part : uint32_t {
   comments = 1u << 0,
   constraints = 1u << 2,
   defaults = 1u << 3,
+  generated = 1u << 4,
   identity = 1u << 5,
   indexes = 1u << 6,
   storage = 1u << 8,
@@ -75,7 +76,8 @@ ColumnDefinition TableLikeness::column_like(const ColumnDescriptor& column) cons
   made.typmod = column.typmod;
   made.collation = column.collation;
   made.not_null = column.not_null;
-  if (takes(Part::defaults)) made.default_value = column.default_value;
+  made.generated = column.generated && takes(Part::generated);
+  if (takes(Part::defaults) && !column.generated) made.default_value = column.default_value;
   if (takes(Part::identity) && column.identity != IdentityKind::none) {
     const TableDescriptor& sequence = run_.table(column.identity_sequence);
     made.sequence = {options_like(sequence.sequence->definition), column.identity, {}, {}};
@@ -89,14 +91,16 @@ void TableLikeness::add_columns(TableDefinition* table) {
   }
 }
 
+size_t TableLikeness::place_of(const TableShape& shape, int16_t number) const {
+  const std::string& name = source_.columns[static_cast<size_t>(number) - 1].name;
+  return static_cast<size_t>(std::ranges::find(shape.names, name) - shape.names.begin());
+}
+
 // The same columns have other numbers in the new table.
 StoredExpression TableLikeness::expression_over(const TableShape& shape,
                                                 const StoredExpression& expression) {
   auto slot_of = [&](int16_t number, Oid, int32_t) {
-    const std::string& name = source_.columns[static_cast<size_t>(number) - 1].name;
-    auto place = std::ranges::find(shape.names, name);
-    return column_slot(run_.binding(), shape,
-                       static_cast<int16_t>(place - shape.names.begin() + 1));
+    return column_slot(run_.binding(), shape, static_cast<int16_t>(place_of(shape, number) + 1));
   };
   return store_expression(run_.catalog(), *read_expression(run_.binding(), expression, slot_of));
 }
@@ -128,7 +132,19 @@ IndexDefinition TableLikeness::index_like(const IndexDescriptor& index, const Ta
   return made;
 }
 
-void TableLikeness::add_constraints(const TableShape& shape, TableDefinition* table) {
+void TableLikeness::add_generations(const TableShape& shape, TableDefinition* table) {
+  for (const ColumnDescriptor& column : source_.columns) {
+    if (!column.generated) continue;
+    ColumnDefinition& made = table->columns[place_of(shape, column.number)];
+    made.default_value = expression_over(shape, column.default_value);
+    for (int16_t number : column.read_columns)
+      made.read_columns.push_back(static_cast<int16_t>(place_of(shape, number) + 1));
+    std::ranges::sort(made.read_columns);
+  }
+}
+
+void TableLikeness::add_expressions(const TableShape& shape, TableDefinition* table) {
+  if (takes(Part::generated)) add_generations(shape, table);
   for (const ConstraintDescriptor& constraint : source_.constraints) {
     if (!takes(Part::constraints) || constraint.type != ConstraintType::check) continue;
     CheckDefinition& check = table->checks.emplace_back();

@@ -17,8 +17,8 @@ class TableLikeness {
 
   // Its columns, behind those that `table` has by now.
   void add_columns(TableDefinition* table);
-  // Its CHECKs and keys; `shape` has all of the new table's columns.
-  void add_constraints(const TableShape& shape, TableDefinition* table);
+  // Its generation expressions, CHECKs and keys; `shape` has all of the new table's columns.
+  void add_expressions(const TableShape& shape, TableDefinition* table);
   // Its other indexes, and what is set and said about the parts of a table that is there.
   void complete(Oid table);
 
@@ -26,6 +26,8 @@ class TableLikeness {
   enum Part : uint32_t;
   bool takes(Part part) const { return (parts_ & part) != 0; }
   ColumnDefinition column_like(const ColumnDescriptor& column) const;
+  size_t place_of(const TableShape& shape, int16_t number) const;
+  void add_generations(const TableShape& shape, TableDefinition* table);
   StoredExpression expression_over(const TableShape& shape, const StoredExpression& expression);
   IndexDefinition index_like(const IndexDescriptor& index, const TableShape& shape);
   void copy_indexes(Oid table);

@@ -13,6 +13,7 @@ struct ConflictUpdate {
   std::vector<Register> assigned_columns;      // in the modified row
   std::vector<Register> assigned_values;
   ExpressionProgram assignments;
+  ExpressionProgram generated;
   std::vector<int32_t> not_null_columns;
   std::vector<const IndexDescriptor*> changed_indexes;
   bool changes_primary_key = false;
@@ -35,7 +36,7 @@ class Insert final : public Modify {
  private:
   bool change() override {
     insert_.values.evaluate(registers(), state_.rows);
-    check_row(insert_.not_null_columns);
+    finish_row(insert_.generated, insert_.not_null_columns);
     if (!insert_.has_conflict_clause) {
       writer_.insert(row());
       check_views();
@@ -73,7 +74,7 @@ class Insert final : public Modify {
     std::copy(old_row.begin(), old_row.end(), new_row.begin());
     for (size_t i = 0; i < action.assigned_columns.size(); ++i)
       at(action.assigned_columns[i]) = at(action.assigned_values[i]);
-    check_row(action.not_null_columns);
+    finish_row(action.generated, action.not_null_columns);
     bool changed = writer_.update({.old = existing,
                                    .old_row = old_row,
                                    .new_row = new_row,
@@ -115,6 +116,8 @@ void CompiledInsert::prepare_conflict(const ConflictAction& action, PlanCompiler
   }
   update->assigned_values = plan.new_register_list(assigned.size());
   update->assignments = plan.row_into(assigned, rows, update->assigned_values);
+  update->generated = prepare_generated(action.generated, std::span(rows).subspan(columns), plan);
+  for (const ColumnAssignment& made : action.generated) changes.updates.push_back(made.column);
   update->not_null_columns.assign(action.not_null_columns.begin(), action.not_null_columns.end());
   update->changed_indexes.assign(action.changed_indexes.begin(), action.changed_indexes.end());
   update->changes_primary_key = action.changes_primary_key;

@@ -16,6 +16,7 @@ void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
   for (size_t i = 0; i < node.table->columns.size(); ++i)
     modified.push_back(row + static_cast<Register>(i));
   modified.insert(modified.end(), child->output.begin(), child->output.end());
+  generated = prepare_generated(node.generated, modified, plan);
   for (const CheckConstraint& check : node.checks) {
     if (check.kind == CheckKind::view) {
       view_checks.push_back({check.name, plan.condition(check.condition, modified)});
@@ -31,6 +32,18 @@ void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
   }
 }
 
+ExpressionProgram CompiledModify::prepare_generated(std::span<const ColumnAssignment> given,
+                                                    std::span<const Register> slots,
+                                                    PlanCompiler& plan) const {
+  std::vector<const BoundExpression*> values;
+  std::vector<Register> targets;
+  for (const ColumnAssignment& made : given) {
+    values.push_back(made.value);
+    targets.push_back(row + static_cast<Register>(made.column));
+  }
+  return plan.row_into(values, slots, targets);
+}
+
 void CompiledModify::prepare_old_row(std::span<const int32_t> slots, int32_t handle_slot) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] < 0) continue;
@@ -40,7 +53,9 @@ void CompiledModify::prepare_old_row(std::span<const int32_t> slots, int32_t han
   handle = child->output[static_cast<size_t>(handle_slot)];
 }
 
-void Modify::check_row(std::span<const int32_t> not_null_columns) {
+void Modify::finish_row(const ExpressionProgram& generated,
+                        std::span<const int32_t> not_null_columns) {
+  if (generated.computes()) generated.evaluate(registers(), state_.rows);
   std::span<const Datum> values = row();
   writer_.check_not_null(values, not_null_columns);
   for (const CompiledModify::Check& check : compiled_.checks) {

@@ -17,7 +17,8 @@ struct CompiledModify : CompiledOperator {
   const TableDescriptor* table = nullptr;
   RowChanges changes;
   const CompiledOperator* child = nullptr;
-  Register row = 0;  // the first of one register per table column
+  Register row = 0;             // the first of one register per table column
+  ExpressionProgram generated;  // of the new row's other columns, into it
   std::vector<int32_t> not_null_columns;
   std::vector<Check> checks;
   std::vector<Check> view_checks;  // of a row that has been written
@@ -31,6 +32,9 @@ struct CompiledModify : CompiledOperator {
   bool locks_rows = false;  // the scan does not
 
   void prepare(const ModifyNode& node, PlanCompiler& plan);
+  // Into `row`, of the new row's columns, which are in `slots`.
+  ExpressionProgram prepare_generated(std::span<const ColumnAssignment> given,
+                                      std::span<const Register> slots, PlanCompiler& plan) const;
   void prepare_old_row(std::span<const int32_t> slots, int32_t handle_slot);
 };
 
@@ -70,7 +74,8 @@ class Modify : public Operator {
   virtual bool change() = 0;
 
   std::span<Datum> row() { return {registers() + compiled_.row, compiled_.table->columns.size()}; }
-  void check_row(std::span<const int32_t> not_null_columns);
+  // Computes the generated columns that change, and checks the new row.
+  void finish_row(const ExpressionProgram& generated, std::span<const int32_t> not_null_columns);
   // WITH CHECK OPTION, of the row that was written.
   void check_views();
   const RowRef& handle() { return *reinterpret_cast<const RowRef*>(at(compiled_.handle).ptr); }

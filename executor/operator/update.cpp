@@ -35,7 +35,7 @@ class Update final : public Modify {
     }
     if (update_.needs_old_row()) std::copy(new_row.begin(), new_row.end(), old_row_.begin());
     update_.assignments.evaluate(registers(), state_.rows);
-    check_row(update_.not_null_columns);
+    finish_row(update_.generated, update_.not_null_columns);
     bool changed = writer_.update({.old = ref,
                                    .old_row = old_row_,
                                    .new_row = new_row,
@@ -67,6 +67,8 @@ CompiledOperator* compile_update(const UpdateNode& node, PlanCompiler& plan) {
     values.push_back(assignment.value);
     targets.push_back(made->row + static_cast<Register>(assignment.column));
   }
+  for (const ColumnAssignment& made_of : node.generated)
+    made->changes.updates.push_back(made_of.column);
   made->assignments = plan.row_into(values, made->child->output, targets);
   made->changed_indexes.assign(node.changed_indexes.begin(), node.changed_indexes.end());
   made->changes_primary_key = node.changes_primary_key;

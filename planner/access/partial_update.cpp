@@ -34,6 +34,10 @@ class Analysis {
       use(summand != nullptr ? summand : assignment.value);
       changes_.push_back({assignment.column, /*adds=*/summand != nullptr});
     }
+    for (const ColumnAssignment& made : node.generated) {
+      use(made.value, table_.columns.size());
+      changes_.push_back({made.column, /*adds=*/false});
+    }
   }
   // Slots of the scan's row; null: nothing.
   void use(const BoundExpression* expression) { use(expression, 0); }
@@ -55,7 +59,8 @@ class Analysis {
     auto is_fixed = [this](int32_t column) {
       return table_.layout.column(static_cast<size_t>(column)).width != 0;
     };
-    bool all_fixed = !uses_handle_ && std::all_of(used.begin(), used.end(), is_fixed) &&
+    bool all_fixed = !uses_handle_ && !changes_.empty() &&
+                     std::all_of(used.begin(), used.end(), is_fixed) &&
                      std::all_of(changes_.begin(), changes_.end(),
                                  [&](const ColumnChange& each) { return is_fixed(each.column); });
     if (!all_fixed) return nullptr;
@@ -67,8 +72,7 @@ class Analysis {
 
  private:
   bool is_assigned(int32_t column) const {
-    return std::any_of(assignments_.begin(), assignments_.end(),
-                       [column](const ColumnAssignment& each) { return each.column == column; });
+    return std::ranges::find(changes_, column, &ColumnChange::column) != changes_.end();
   }
   // Slots up to `new_columns` are those of the new row, the others the scan's.
   void use(const BoundExpression* expression, size_t new_columns) {

@@ -87,6 +87,8 @@ std::string place_error(ExpressionPlace place) {
       return "aggregate functions are not allowed in check constraints";
     case ExpressionPlace::column_default:
       return "aggregate functions are not allowed in DEFAULT expressions";
+    case ExpressionPlace::column_generation:
+      return "aggregate functions are not allowed in column generation expressions";
     case ExpressionPlace::index_expression:
       return "aggregate functions are not allowed in index expressions";
     case ExpressionPlace::index_predicate:

@@ -82,6 +82,25 @@ const BoundExpression* bind_value(Scope& scope, const ast::Node* node, SharedSou
   return bind_expression(scope, node);
 }
 
+[[noreturn]] void throw_assigned_twice(const ColumnDescriptor& column) {
+  throw SqlError(sqlstate::syntax_error,
+                 concat("multiple assignments to same column \"", column.name, "\""));
+}
+
+// Nothing is assigned to a generated column: it follows the columns that it is made of. `targets`:
+// it is the last one.
+void check_generated(const ColumnDescriptor& column, bool is_default,
+                     std::span<const SubscriptedTarget> targets) {
+  if (!is_default) {
+    throw SqlError(sqlstate::generated_always,
+                   concat("column \"", column.name, "\" can only be updated to DEFAULT"))
+        .detail(concat("Column \"", column.name, "\" is a generated column."));
+  }
+  for (const SubscriptedTarget& earlier : targets.first(targets.size() - 1)) {
+    if (earlier.column == &column) throw_assigned_twice(column);
+  }
+}
+
 void check_identity(const ColumnDescriptor& column, const BoundExpression* value) {
   if (column.identity != IdentityKind::always || value == nullptr) return;
   throw SqlError(sqlstate::generated_always,
@@ -99,9 +118,7 @@ BoundAssignment* find_assignment(std::vector<BoundAssignment>& assignments,
       [&](const BoundAssignment& assignment) { return assignment.column == column.number - 1; });
   if (found == assignments.end()) return nullptr;
   for (const SubscriptedTarget& target : targets) {
-    if (target.column != &column || !target.is_whole()) continue;
-    throw SqlError(sqlstate::syntax_error,
-                   concat("multiple assignments to same column \"", column.name, "\""));
+    if (target.column == &column && target.is_whole()) throw_assigned_twice(column);
   }
   return &*found;
 }
@@ -136,6 +153,11 @@ std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::A
     const ColumnDescriptor& column = find_target_column(scope.binding, target, given[i], kind);
     targets.push_back(bind_target_subscripts(scope, given[i], column));
     check_identity(column, values[i]);
+    if (column.generated) {
+      if (values[i] != nullptr) assigned_value(scope, targets.back(), values[i], nullptr);
+      check_generated(column, values[i] == nullptr && target.view == nullptr, targets);
+      continue;
+    }
     BoundAssignment* before = find_assignment(assignments, targets, column);
     const BoundExpression* value =
         values[i] == nullptr && target.view != nullptr && targets.back().is_whole()

@@ -160,6 +160,7 @@ const BoundConflict* bind_conflict(Scope& with, const ast::InsertStmt& statement
   excluded->name = "excluded";
   add_target(scope, *excluded, target);
   conflict->assignments = bind_assignments(scope, clause.assignments, target, PlanKind::insert);
+  conflict->generated = bind_generated(binding, *target.table, conflict->assignments);
   conflict->where = bind_condition(scope, clause.where, ExpressionPlace::where, "WHERE");
   return conflict;
 }

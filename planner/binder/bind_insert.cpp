@@ -100,18 +100,28 @@ bool is_always_default(const ast::InsertStmt& statement, size_t index) {
 }
 
 // 428C9 for values that are given for columns GENERATED ALWAYS.
-void check_identity(const ast::InsertStmt& statement, std::span<const SubscriptedTarget> targets,
-                    size_t given) {
-  if (statement.overriding != ast::Overriding::unspecified) return;
+void check_generated(const ast::InsertStmt& statement, std::span<const SubscriptedTarget> targets,
+                     size_t given) {
+  bool overrides = statement.overriding != ast::Overriding::unspecified;
   for (size_t i = 0; i < given; ++i) {
     const ColumnDescriptor& column = *targets[i].column;
-    if (column.identity != IdentityKind::always || is_always_default(statement, i)) continue;
-    throw SqlError(sqlstate::generated_always,
-                   concat("cannot insert a non-DEFAULT value into column \"", column.name, "\""))
+    bool takes_none = column.identity == IdentityKind::always && !overrides;
+    if ((!takes_none && !column.generated) || is_always_default(statement, i)) continue;
+    SqlError error(sqlstate::generated_always,
+                   concat("cannot insert a non-DEFAULT value into column \"", column.name, "\""));
+    if (column.generated)
+      throw std::move(error).detail(concat("Column \"", column.name, "\" is a generated column."));
+    throw std::move(error)
         .detail(concat("Column \"", column.name,
                        "\" is an identity column defined as GENERATED ALWAYS."))
         .hint("Use OVERRIDING SYSTEM VALUE to override.");
   }
+}
+
+// What is computed from the other columns waits until they are known.
+const BoundExpression* default_of(StatementBinding& binding, const ColumnDescriptor& column) {
+  return column.generated ? make_null(binding.arena, column.type)
+                          : bind_column_default(binding, column);
 }
 
 Row bind_row(Scope& scope, const ast::InsertStmt& statement, const InsertTarget& target,
@@ -131,7 +141,7 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement, const InsertTarget&
     const ColumnDescriptor& column = *targets[i].column;
     bool is_default = bound[i] == nullptr && targets[i].is_whole();
     bound[i] = is_default || is_overridden(statement, column)
-                   ? bind_column_default(binding, column)
+                   ? default_of(binding, column)
                    : coerce_to_subscripted(binding, bound[i], targets[i]);
   }
   return bound;
@@ -265,9 +275,10 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
     given = source_columns(binding, statement, target, *source);
   }
   check_assigned_once(target, given.size());
-  check_identity(statement, targets, given.size());
+  check_generated(statement, targets, given.size());
   auto values = arena.make_span<const BoundExpression*>(table.columns.size());
   for (size_t i = 0; i < given.size(); ++i) {
+    if (targets[i].column->generated) continue;
     const BoundExpression*& value = values[targets[i].column->number - 1];
     if (targets[i].is_whole()) {
       value = given[i];
@@ -278,9 +289,11 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   }
   for (const ColumnDescriptor& column : table.columns) {
     const BoundExpression*& value = values[column.number - 1];
-    if (value == nullptr && !column.dropped) value = bind_column_default(binding, column);
+    if (value == nullptr && !column.dropped && !column.generated)
+      value = bind_column_default(binding, column);
   }
   insert->values = values;
+  insert->generated = bind_generated(binding, table);
   rest_on_referenced_tables(binding, table, {});
   insert->checks = bind_checks(binding, changed);
   if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(with, statement, changed);

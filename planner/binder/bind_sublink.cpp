@@ -21,6 +21,9 @@ void check_place(Scope& scope, int32_t location) {
     case ExpressionPlace::column_default:
       message = "cannot use subquery in DEFAULT expression";
       break;
+    case ExpressionPlace::column_generation:
+      message = "cannot use subquery in column generation expression";
+      break;
     case ExpressionPlace::index_expression:
       message = "cannot use subquery in index expression";
       break;

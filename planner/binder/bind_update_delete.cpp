@@ -68,7 +68,8 @@ BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt&
   BoundQuery* source = bind_source(scope, target, statement.from, statement.where);
   update->returning = bind_returning(scope, statement.returning);
   update->assignments = bind_assignments(scope, statement.assignments, target, PlanKind::update);
-  rest_on_referenced_tables(binding, *update->table, update->assignments);
+  update->generated = bind_generated(binding, *update->table, update->assignments);
+  rest_on_referenced_tables(binding, *update->table, update->assignments, update->generated);
   update->checks = bind_checks(binding, target);
   source->relations = binding.arena.copy_span(scope.relations);
   set_source_targets(binding.arena, *update, *source);

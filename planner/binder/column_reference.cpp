@@ -35,6 +35,25 @@ void check_lateral_ok(Scope& scope, const ScopeItem& item, int32_t location) {
       .at(scope.position(location));
 }
 
+// A generated column is made of others.
+void check_generated(Scope& scope, const ScopeColumn& column, int32_t location) {
+  if (!column.generated || scope.place != ExpressionPlace::column_generation) return;
+  throw SqlError(
+      sqlstate::invalid_object_definition,
+      concat("cannot use generated column \"", column.name, "\" in column generation expression"))
+      .detail("A generated column cannot reference another generated column.")
+      .at(scope.position(location));
+}
+
+[[noreturn]] void throw_whole_row(Scope& scope, int32_t location) {
+  if (scope.place != ExpressionPlace::column_generation)
+    throw_unsupported(UnsupportedFeature::whole_row_reference, scope.position(location));
+  throw SqlError(sqlstate::invalid_object_definition,
+                 "cannot use whole-row variable in column generation expression")
+      .detail("This would cause the generated column to depend on its own value.")
+      .at(scope.position(location));
+}
+
 // The column as seen from `levels_up` queries further in, at this place of the text.
 const BoundExpression* refer_to(Scope& scope, const BoundExpression* expression, int32_t levels_up,
                                 int32_t location) {
@@ -113,6 +132,7 @@ const BoundExpression* bind_qualified(Scope& scope, const ast::ColumnRef& refere
   if (found.item == nullptr) throw_missing_from_entry(scope, qualifier, reference.location);
   const ScopeColumn* column = find_column_of(scope, *found.item, name, reference.location);
   if (column == nullptr) throw_undefined_column(scope, qualifier, name, reference.location);
+  check_generated(scope, *column, reference.location);
   return refer_to(scope, column->expression, found.levels_up, reference.location);
 }
 
@@ -168,23 +188,22 @@ const BoundExpression* find_unqualified_column(Scope& scope, std::string_view na
       check_lateral_ok(scope, item, location);
       found = column;
     }
-    if (found != nullptr) return refer_to(scope, found->expression, levels_up, location);
+    if (found == nullptr) continue;
+    check_generated(scope, *found, location);
+    return refer_to(scope, found->expression, levels_up, location);
   }
   return nullptr;
 }
 
 const BoundExpression* bind_column_reference(Scope& scope, const ast::ColumnRef& reference) {
   check_place_allows_columns(scope, reference.location);
-  if (reference.star) {
-    throw_unsupported(UnsupportedFeature::whole_row_reference, scope.position(reference.location));
-  }
+  if (reference.star) throw_whole_row(scope, reference.location);
   if (reference.fields.size() > 1) return bind_qualified(scope, reference);
   std::string_view name = reference.fields[0];
   if (const BoundExpression* column = find_unqualified_column(scope, name, reference.location))
     return column;
-  if (find_scope_item(scope, {}, name, reference.location).item != nullptr) {
-    throw_unsupported(UnsupportedFeature::whole_row_reference, scope.position(reference.location));
-  }
+  if (find_scope_item(scope, {}, name, reference.location).item != nullptr)
+    throw_whole_row(scope, reference.location);
   throw_undefined_column(scope, {}, name, reference.location);
 }
 

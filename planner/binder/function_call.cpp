@@ -136,6 +136,8 @@ std::string_view forbidden_set_place(ExpressionPlace place) {
       return "check constraints";
     case ExpressionPlace::column_default:
       return "DEFAULT expressions";
+    case ExpressionPlace::column_generation:
+      return "column generation expressions";
     case ExpressionPlace::index_expression:
       return "index expressions";
     case ExpressionPlace::column_transform:

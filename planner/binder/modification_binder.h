@@ -31,6 +31,13 @@ const BoundExpression* bind_type_default(StatementBinding& binding, const Column
 // The column's own; without one bind_type_default().
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column);
+// What the table's generated columns are, over the table as relation 0, which is the new row.
+std::span<const BoundAssignment> bind_generated(StatementBinding& binding,
+                                                const TableDescriptor& table);
+// Of those that are made of columns that are assigned.
+std::span<const BoundAssignment> bind_generated(StatementBinding& binding,
+                                                const TableDescriptor& table,
+                                                std::span<const BoundAssignment> assignments);
 // The table's CHECK constraints, over the table as relation 0, and a view's WITH CHECK OPTION.
 std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
                                              const ModificationTarget& target);

@@ -79,14 +79,16 @@ void throw_not_base_column(const ModificationTarget& target, size_t number, Plan
 }
 
 void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor& table,
-                               std::span<const BoundAssignment> assignments) {
+                               std::span<const BoundAssignment> assignments,
+                               std::span<const BoundAssignment> generated) {
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (!constraint.foreign_key) continue;
-    bool refers =
-        assignments.empty() || !constraint.validated ||
-        std::any_of(assignments.begin(), assignments.end(), [&](const BoundAssignment& assignment) {
-          return constraint.has_column(assignment.column);
-        });
+    auto sets_it = [&](const BoundAssignment& assignment) {
+      return constraint.has_column(assignment.column);
+    };
+    bool refers = assignments.empty() || !constraint.validated ||
+                  std::ranges::any_of(assignments, sets_it) ||
+                  std::ranges::any_of(generated, sets_it);
     if (refers)
       binding.use_table(binding.catalog.find_table(constraint.foreign_key->referenced_table),
                         TableUse::lock_rows);

@@ -32,9 +32,11 @@ ModificationTarget find_modified(StatementBinding& binding, const ast::RangeVar&
                                  PlanKind kind);
 // The target under its name, as a relation of the table's (INSERT, UPDATE and DELETE add it so).
 int32_t add_target(Scope& scope, const ast::RangeVar& name, const ModificationTarget& target);
-// A statement that gives these columns values rests on the tables that they refer to. Empty: all.
+// A statement that gives these columns values rests on the tables that they refer to. Without
+// assignments: all.
 void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor& table,
-                               std::span<const BoundAssignment> assignments);
+                               std::span<const BoundAssignment> assignments,
+                               std::span<const BoundAssignment> generated = {});
 // The table's column. Throws 42703 `column "x" of relation "t" does not exist`, 0A000 for what a
 // view computes.
 const ColumnDescriptor& find_target_column(StatementBinding& binding,

@@ -45,6 +45,8 @@ std::string_view place_name(ExpressionPlace place) {
       return "CHECK";
     case ExpressionPlace::column_default:
       return "DEFAULT";
+    case ExpressionPlace::column_generation:
+      return "GENERATED AS";
     case ExpressionPlace::index_expression:
       return "index expression";
     case ExpressionPlace::index_predicate:

@@ -37,6 +37,7 @@ enum class ExpressionPlace : uint8_t {
   update_source,
   check_constraint,
   column_default,
+  column_generation,
   index_expression,
   index_predicate,
   column_transform,  // ALTER COLUMN TYPE ... USING
@@ -48,6 +49,7 @@ struct ScopeColumn {
   std::string_view name;
   // A column of one of the scope's relations, or COALESCE of two for FULL JOIN USING. At level 0.
   const BoundExpression* expression = nullptr;
+  bool generated = false;  // set where a generation expression is bound
 };
 
 // One name that can stand before a dot, and the columns it (or its absence) reaches.

@@ -72,17 +72,56 @@ const BoundExpression* bind_type_default(StatementBinding& binding,
                           column, -1);
 }
 
+namespace {
+
+// The table is relation 0.
+struct TableColumns {
+  StatementBinding& binding;
+  const TableDescriptor& table;
+
+  const BoundExpression* operator()(int16_t number, Oid type, int32_t typmod) const {
+    require_column(number, table.columns.size());
+    return make_column(binding.arena, 0, number - 1, type, typmod);
+  }
+};
+
+template <typename Which>
+std::span<const BoundAssignment> bind_generated_if(StatementBinding& binding,
+                                                   const TableDescriptor& table, Which which) {
+  std::vector<BoundAssignment> made;
+  TableColumns columns{binding, table};
+  for (const ColumnDescriptor& column : table.columns) {
+    if (!column.generated || !which(column)) continue;
+    made.push_back({column.number - 1, read_expression(binding, column.default_value, columns)});
+  }
+  return binding.arena.copy_span(made);
+}
+
+}  // namespace
+
+std::span<const BoundAssignment> bind_generated(StatementBinding& binding,
+                                                const TableDescriptor& table) {
+  return bind_generated_if(binding, table, [](const ColumnDescriptor&) { return true; });
+}
+
+std::span<const BoundAssignment> bind_generated(StatementBinding& binding,
+                                                const TableDescriptor& table,
+                                                std::span<const BoundAssignment> assignments) {
+  return bind_generated_if(binding, table, [&](const ColumnDescriptor& column) {
+    return std::ranges::any_of(assignments, [&](const BoundAssignment& assignment) {
+      return column.is_made_of(static_cast<int16_t>(assignment.column + 1));
+    });
+  });
+}
+
 std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
                                              const ModificationTarget& target) {
   const TableDescriptor& table = *target.table;
   std::vector<CheckConstraint> checks;
+  TableColumns columns{binding, table};
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (constraint.type != ConstraintType::check) continue;
-    auto column = [&](int16_t number, Oid type, int32_t typmod) {
-      require_column(number, table.columns.size());
-      return make_column(binding.arena, 0, number - 1, type, typmod);
-    };
-    checks.push_back({constraint.name, read_expression(binding, constraint.check, column)});
+    checks.push_back({constraint.name, read_expression(binding, constraint.check, columns)});
   }
   checks.insert(checks.end(), target.checks.begin(), target.checks.end());
   return binding.arena.copy_span(checks);

@@ -165,6 +165,7 @@ struct BoundConflict {
   bool any_index = false;  // none was named: they are all unique indexes
   bool updates = false;    // else DO NOTHING
   std::span<const BoundAssignment> assignments;
+  std::span<const BoundAssignment> generated;  // then; over relation 0, the new row
   const BoundExpression* where = nullptr;
   // Of views: what the row that is there must fulfil, over relation 0.
   std::span<const CheckConstraint> visible;
@@ -172,8 +173,8 @@ struct BoundConflict {
 
 // INSERT, UPDATE, DELETE. In `source` of UPDATE and DELETE relation 0 is the target; `values`,
 // assignments and returning read the source's relations. For INSERT `values` (one per table column,
-// null for dropped ones) reads relation 0: the output columns of `source`, or nothing when source
-// is null and one row is inserted; `returning` reads the table as relation 0.
+// null for dropped and generated ones) reads relation 0: the output columns of `source`, or nothing
+// when source is null and one row is inserted; `returning` reads the table as relation 0.
 struct BoundModification {
   PlanKind kind = PlanKind::insert;
   const TableDescriptor* table = nullptr;
@@ -181,6 +182,7 @@ struct BoundModification {
   const BoundQuery* source = nullptr;
   ExpressionList values;
   std::span<const BoundAssignment> assignments;
+  std::span<const BoundAssignment> generated;  // then; over relation 0, the new row
   std::span<const BoundTarget> returning;
   std::span<const CheckConstraint> checks;  // over relation 0, the table
   std::span<const IndexKeys> index_keys;    // likewise

@@ -45,7 +45,8 @@ class ModificationPlanner {
     insert->values = values;
     std::vector<int32_t> not_null;
     for (const ColumnDescriptor& column : table().columns) {
-      if (column.not_null && !column.dropped && can_be_null(values[column.number - 1])) {
+      if (column.not_null && !column.dropped &&
+          (column.generated || can_be_null(values[column.number - 1]))) {
         not_null.push_back(column.number - 1);
       }
     }
@@ -59,7 +60,8 @@ class ModificationPlanner {
   const PlanNode* plan_update(const PlacedPlan& child) {
     auto* update = statement_.make_node<UpdateNode>();
     std::vector<int32_t> not_null;
-    plan_change(*update, modification_.assignments, child.layout, not_null);
+    plan_change(*update, {modification_.assignments, modification_.generated}, child.layout,
+                not_null);
     update->not_null_columns = context_.arena().copy_span(not_null);
     update->old_row_slots = old_row_slots(child.layout);
     update->row_handle_slot = child.layout.find_row_handle(0);
@@ -88,23 +90,46 @@ class ModificationPlanner {
     return constant == nullptr || constant->value.null;
   }
 
+  // What is assigned, and what follows from it.
+  struct Changed {
+    std::span<const BoundAssignment> assignments;
+    std::span<const BoundAssignment> generated;
+
+    bool key_of(const IndexDescriptor& index) const {
+      auto reads = [&](const BoundAssignment& assignment) {
+        return index.reads(static_cast<int16_t>(assignment.column + 1));
+      };
+      return std::ranges::any_of(assignments, reads) || std::ranges::any_of(generated, reads);
+    }
+  };
+
+  std::span<const ColumnAssignment> place_generated(ExpressionPlacer& placer,
+                                                    std::span<const BoundAssignment> generated) {
+    auto placed = context_.arena().make_span<ColumnAssignment>(generated.size());
+    for (size_t i = 0; i < placed.size(); ++i)
+      placed[i] = {generated[i].column, placer.place(fold(generated[i].value))};
+    return placed;
+  }
+
   // `not_null`: columns that must not become NULL and may.
-  void plan_change(RowChange& change, std::span<const BoundAssignment> given, const Layout& layout,
+  void plan_change(RowChange& change, const Changed& given, const Layout& layout,
                    std::vector<int32_t>& not_null) {
     ExpressionPlacer placer(context_, layout);
     std::vector<ColumnAssignment> assignments;
-    for (const BoundAssignment& assignment : given) {
+    for (const BoundAssignment& assignment : given.assignments) {
       const BoundExpression* value = placer.place(fold(assignment.value));
       assignments.push_back({assignment.column, value});
       if (table().columns[assignment.column].not_null && can_be_null(value))
         not_null.push_back(assignment.column);
     }
+    for (const BoundAssignment& made : given.generated) {
+      if (table().columns[made.column].not_null) not_null.push_back(made.column);
+    }
     const IndexDescriptor* primary = table().primary_index();
-    change.changes_primary_key = primary != nullptr && assigns_key_of(given, *primary);
+    change.changes_primary_key = primary != nullptr && given.key_of(*primary);
     std::vector<const IndexDescriptor*> changed;
     for (const auto& index : table().indexes) {
-      if (change.changes_primary_key || assigns_key_of(given, *index))
-        changed.push_back(index.get());
+      if (change.changes_primary_key || given.key_of(*index)) changed.push_back(index.get());
     }
     change.assignments = context_.arena().copy_span(assignments);
     change.changed_indexes = context_.arena().copy_span(changed);
@@ -119,7 +144,11 @@ class ModificationPlanner {
     add_columns(rows, context_.arena(), 0, table());
     add_columns(rows, context_.arena(), 1, table());
     std::vector<int32_t> not_null;
-    plan_change(*action, conflict.assignments, rows, not_null);
+    plan_change(*action, {conflict.assignments, conflict.generated}, rows, not_null);
+    Layout changed;
+    add_columns(changed, context_.arena(), 0, table());
+    ExpressionPlacer placer(context_, changed);
+    action->generated = place_generated(placer, conflict.generated);
     action->not_null_columns = context_.arena().copy_span(not_null);
     const BoundExpression* condition = conflict.where == nullptr ? nullptr : fold(conflict.where);
     auto* known = condition == nullptr ? nullptr : try_as<ConstantExpression>(condition);
@@ -131,14 +160,6 @@ class ModificationPlanner {
       shown.condition = ExpressionPlacer(context_, rows).place(fold(shown.condition));
     action->visible = context_.arena().copy_span(visible);
     return action;
-  }
-
-  static bool assigns_key_of(std::span<const BoundAssignment> assignments,
-                             const IndexDescriptor& index) {
-    return std::any_of(assignments.begin(), assignments.end(),
-                       [&](const BoundAssignment& assignment) {
-                         return index.reads(static_cast<int16_t>(assignment.column + 1));
-                       });
   }
 
   std::span<const int32_t> old_row_slots(const Layout& layout) {
@@ -157,6 +178,7 @@ class ModificationPlanner {
     node.child = child;
     Layout row = modified_row(context_.arena(), table(), child_layout);
     ExpressionPlacer placer(context_, row);
+    node.generated = place_generated(placer, modification_.generated);
     std::vector<CheckConstraint> checks(modification_.checks.begin(), modification_.checks.end());
     for (CheckConstraint& check : checks) check.condition = placer.place(fold(check.condition));
     node.checks = context_.arena().copy_span(checks);

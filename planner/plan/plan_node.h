@@ -416,6 +416,11 @@ struct SetOperationNode : PlanNode {
 
 // --- changes ---
 
+struct ColumnAssignment {
+  int32_t column = 0;                      // index into the table's columns
+  const BoundExpression* value = nullptr;  // over the row that is said where it is used
+};
+
 // What INSERT, UPDATE and DELETE share. The MODIFIED ROW, read by `checks` and `returning`, is: all
 // columns of the table in the descriptor's order (the new row; for DELETE the old one), then the
 // child's slots. Without `returning` the node returns no rows and `columns` is empty.
@@ -425,14 +430,11 @@ struct ModifyNode : PlanNode {
   const PlanNode* child = nullptr;
   std::span<const int32_t>
       not_null_columns;  // of the table, those that this statement can make NULL
+  // Of INSERT and UPDATE, over the table's columns: what is computed when the others are known.
+  std::span<const ColumnAssignment> generated;
   std::span<const CheckConstraint> checks;
   std::span<const IndexKeys> index_keys;  // over the table's columns
   ExpressionList returning;
-};
-
-struct ColumnAssignment {
-  int32_t column = 0;                      // index into the table's columns
-  const BoundExpression* value = nullptr;  // over the child's row
 };
 
 struct RowChange {
@@ -451,6 +453,7 @@ struct ConflictAction : RowChange {
   const BoundExpression* condition = nullptr;  // of DO UPDATE ... WHERE; null: none
   // Before that, of views: if one is not true, the row is not visible through it: an error.
   std::span<const CheckConstraint> visible;
+  std::span<const ColumnAssignment> generated;  // over the new row alone
   std::span<const int32_t> not_null_columns;
 };
 
@@ -458,7 +461,7 @@ struct ConflictAction : RowChange {
 struct InsertNode : ModifyNode {
   static constexpr PlanKind plan_kind = PlanKind::insert;
   // One per column of the table (defaults included), over the child's row, of the column's type and
-  // typmod. Null for dropped columns.
+  // typmod. Null for dropped and generated columns.
   ExpressionList values;
   const ConflictAction* conflict = nullptr;
 };
@@ -472,7 +475,7 @@ struct ColumnChange {
 // its columns, and which of them are null, it rests on in any case.
 struct PartialUpdate {
   std::span<const int32_t> used_columns;  // indexes into the table's columns, ascending
-  std::span<const ColumnChange> changes;  // one per assignment, in their order
+  std::span<const ColumnChange> changes;  // one per assignment, then per generated column
 };
 
 // The child's row holds the whole old row: old_row_slots[i] is table column i (-1 for dropped

@@ -31,6 +31,7 @@ void visit_index_scan(const IndexScanNode& scan, Visit visit) {
 }
 
 void visit_modify(const ModifyNode& node, Visit visit) {
+  for (const ColumnAssignment& made : node.generated) one(made.value, visit, InputRow::modified);
   for (const CheckConstraint& check : node.checks) one(check.condition, visit, InputRow::modified);
   all(node.returning, visit, InputRow::modified);
 }
@@ -43,6 +44,8 @@ void visit_insert(const InsertNode& node, Visit visit) {
   all(node.values, visit);
   if (node.conflict != nullptr) {
     visit_assignments(*node.conflict, visit, InputRow::conflict);
+    for (const ColumnAssignment& made : node.conflict->generated)
+      one(made.value, visit, InputRow::modified);
     one(node.conflict->condition, visit, InputRow::conflict);
     for (const CheckConstraint& shown : node.conflict->visible)
       one(shown.condition, visit, InputRow::conflict);

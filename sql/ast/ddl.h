@@ -186,6 +186,7 @@ enum class AlterTableKind : uint8_t {
   add_identity,  // constraint
   set_identity,  // options of a sequence; GENERATED as "generated", 'a' or 'd'
   drop_identity,
+  drop_expression,
   unsupported,  // `feature` names it
 };
 

@@ -93,8 +93,6 @@ std::string_view alter_feature(::AlterTableType type) {
       return "ALTER COLUMN SET (options)";
     case AT_SetCompression:
       return "ALTER COLUMN SET COMPRESSION";
-    case AT_DropExpression:
-      return "generated columns";
     default:
       if (type >= AT_EnableTrig && type <= AT_DisableTrigUser) {
         return "triggers";
@@ -329,6 +327,7 @@ constexpr PlainCommand plain_commands[] = {
     {AT_SetLogged, AlterTableKind::set_logged},
     {AT_SetUnLogged, AlterTableKind::set_unlogged},
     {AT_DropIdentity, AlterTableKind::drop_identity},
+    {AT_DropExpression, AlterTableKind::drop_expression},
 };
 
 }  // namespace

@@ -73,6 +73,17 @@ TEST_F(PartialUpdateTest, UsesWhatSubqueriesAskFor) {
             "uses big; sets n");
 }
 
+TEST_F(PartialUpdateTest, SetsWhatFollowsFromWhatItSets) {
+  define(
+      "create table made (id int primary key, a int, b int, twice int generated always as (a * 2) "
+      "stored check (twice < 100), shown text generated always as (b::text) stored, "
+      "key int generated always as (b + 1) stored unique)");
+  EXPECT_EQ(of("update made set a = 1 where id = 1"), "uses a twice; sets a; sets twice");
+  EXPECT_EQ(of("update made set a = a + 1 where id = 1"), "uses a twice; adds a; sets twice");
+  EXPECT_EQ(of("update made set b = 1 where id = 1"), "the row");
+  EXPECT_EQ(of("update made set twice = default where id = 1"), "the row");
+}
+
 TEST_F(PartialUpdateTest, SumsOnlyGrow) {
   EXPECT_EQ(of_set("n = n + 1"), "uses; adds n");
   EXPECT_EQ(of_set("n = n - 1"), "uses; adds n");
