@@ -159,8 +159,9 @@ void IndexBuild::run(const IndexDefinition& definition, bool if_not_exists) {
   if (index_oid_ == invalid_oid) return;
   const TableDescriptor* table = nullptr;
   name_ = index_of(table).name;
-  require_ok_status(commit());
+  // Whatever has no memory behind the commit has to discard the index.
   help_ = std::make_shared<IndexHelp>(run_.catalog().catalog(), table_oid_, index_oid_);
+  require_ok_status(commit());
   std::exception_ptr failure;
   try {
     fill();
