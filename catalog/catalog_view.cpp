@@ -63,6 +63,19 @@ const SchemaDescriptor* CatalogView::temporary_schema() const {
   return snapshot_->find_schema(temporary_->name());
 }
 
+unsigned CatalogView::temporary_number() const {
+  return temporary_ != nullptr ? temporary_->number() : 0;
+}
+
+NamePath CatalogView::name_path() const {
+  return {search_path_, temporary_place_, temporary_number()};
+}
+
+bool CatalogView::has_path(const NamePath& path) const {
+  return path.temporary_number == temporary_number() && path.temporary_place == temporary_place_ &&
+         path.schemas == search_path_;
+}
+
 const std::string& CatalogView::name_temporary_schema() {
   if (temporary_ == nullptr) {
     throw SqlError(sqlstate::invalid_table_definition,

@@ -11,6 +11,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/catalog_snapshot.h"
+#include "catalog/name_path.h"
 #include "catalog/object/type_descriptor.h"
 
 namespace pgsilo {
@@ -66,14 +67,16 @@ class CatalogView {
     return snapshot_->find<TypeDescriptor>(oid);
   }
 
-  // Schemas searched, in order; pg_catalog is searched first unless the path names it, and before
-  // that, for relations and types, the temporary schema unless `temporary` says that it is named.
-  enum class TemporaryPlace : uint8_t { implicit, named, named_first };
+  // As in NamePath. The temporary schema is searched for relations and types only.
+  using TemporaryPlace = NamePath::TemporaryPlace;
   void set_search_path(std::vector<Oid> path, TemporaryPlace temporary = TemporaryPlace::implicit) {
     search_path_ = std::move(path);
     temporary_place_ = temporary;
   }
   const std::vector<Oid>& search_path() const { return search_path_; }
+  NamePath name_path() const;
+  // The same as name_path() == path, without making one.
+  bool has_path(const NamePath& path) const;
   // Where CREATE without a schema creates; null when the path names no existing schema.
   const SchemaDescriptor* creation_schema() const;
   // It does so in the temporary schema, which need not be there yet.
@@ -140,6 +143,7 @@ class CatalogView {
  private:
   CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
+  unsigned temporary_number() const;
   template <typename Change>
   void add(std::vector<Change>& changes, Change change);
   std::vector<CatalogChange> last_changes() const;

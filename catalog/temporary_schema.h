@@ -39,6 +39,8 @@ class TemporarySchema {
   void take(TemporaryNumbers& numbers, const CatalogSnapshot& newest);
   // "pg_temp_3"; empty: no number is taken.
   const std::string& name() const { return name_; }
+  // 3; 0 likewise.
+  unsigned number() const { return number_; }
 
  private:
   TemporaryNumbers* numbers_ = nullptr;

@@ -122,6 +122,7 @@ bool ExecutablePlan::fits_sizes(int64_t now_us) const {
 }
 
 bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
+  if (!view.has_path(compiled_->planned->name_path)) return false;
   if (view.version() == catalog_version_.load(std::memory_order_relaxed)) return true;
   if (!has_the_same(view)) return false;
   // The next one need not look again. Which of several versions is remembered makes no difference.
@@ -131,8 +132,8 @@ bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
 
 bool ExecutablePlan::has_the_same(const CatalogView& view) const {
   const PlannedStatement& planned = *compiled_->planned;
-  // A name may mean something else now even if the table itself is as it was; so only plans over
-  // equal tables of the same names survive.
+  // By the same path a name may mean something else now even if the table itself is as it was; so
+  // only plans over equal tables of the same names survive.
   for (const TableDescriptor* table : planned.tables) {
     if (view.find_table(table->oid) != table) return false;
     const TableDescriptor* named = view.find_table({}, table->name);

@@ -61,9 +61,10 @@ class ExecutablePlan {
   // Empty when the statement returns no rows.
   std::span<const ResultColumn> result_columns() const { return result_columns_; }
   bool returns_rows() const { return !result_columns_.empty() || zero_column_rows_; }
-  // True when every descriptor the plan rests on is still the one `view` shows, and its tables have
-  // about the sizes that it was made for, with no ANALYZE since; that is looked at once in a while
-  // (`now_us`, of any clock). Cheap when the versions agree.
+  // True when `view` looks for names where that was done for the plan, every descriptor that this
+  // rests on is still the one it shows, and its tables have about the sizes that it was made for,
+  // with no ANALYZE since; that is looked at once in a while (`now_us`, of any clock). Cheap when
+  // the versions agree.
   bool still_valid(const CatalogView& view, int64_t now_us) const;
   // In a block: gains the locks that running it takes of its tables, for whoever tells what it
   // returns before it runs. False: a table is not as the plan takes it any more.

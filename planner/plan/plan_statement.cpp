@@ -28,6 +28,7 @@ std::shared_ptr<PlannedStatement> begin_statement(const PlanRequest& request) {
   planned->syntax = request.statement;
   planned->text = request.text;
   planned->catalog_version = request.catalog.version();
+  planned->name_path = request.catalog.name_path();
   planned->descriptor_owners.push_back(request.catalog.shared_snapshot());
   return planned;
 }

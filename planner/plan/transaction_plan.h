@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "catalog/name_path.h"
 #include "planner/bound/table_use.h"
 #include "planner/plan/plan_node.h"
 #include "sql/ast/node.h"
@@ -89,7 +90,9 @@ struct PlannedStatement {
   std::span<const uint64_t> table_refreshes;  // of each, TableStatisticsSlot::refreshes() before
   // Types that users made, of which the plan has values or names.
   std::vector<std::shared_ptr<const TypeDescriptor>> user_types;
-  uint64_t catalog_version = 0;  // equal versions: certainly still valid
+  // Equal versions of the catalog and equal paths: certainly still valid.
+  uint64_t catalog_version = 0;
+  NamePath name_path;
   // Neither writes rows nor changes the catalog nor locks rows.
   bool read_only = false;
   // A function somewhere in it is volatile.

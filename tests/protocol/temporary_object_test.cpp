@@ -77,6 +77,25 @@ TEST_F(TemporaryObjectTest, APreparedStatementUsesTheTableThatCameBeforeItsOwn) 
   EXPECT_EQ(run(), "1 ");
 }
 
+// A plan that all share is found valid for the catalog as it is by one, whose table hides nothing.
+TEST_F(TemporaryObjectTest, APlanThatOthersFoundValidIsNotValidWhereATableHidesIt) {
+  ASSERT_EQ(one.ask(query("create table shared as select 1 as a")), "CZI");
+  std::vector<RawClient> clients(4);  // some of them on one worker
+  auto run = [&](RawClient& client) {
+    client.send(bind("", "count") + execute() + sync());
+    return first_column(client.read_answer());
+  };
+  for (RawClient& client : clients) {
+    client.start();
+    ASSERT_EQ(client.ask(parse("count", "select count(*) from shared") + sync()), "1ZI");
+    EXPECT_EQ(run(client), "1 ");
+  }
+  for (size_t i = 0; i < clients.size(); ++i) {
+    ASSERT_EQ(clients[i].ask(query("create temp table shared (a int)")), "CZI");
+    for (size_t j = clients.size(); j-- > 0;) EXPECT_EQ(run(clients[j]), j > i ? "1 " : "0 ");
+  }
+}
+
 TEST_F(TemporaryObjectTest, TheEndOfASessionDropsThem) {
   {
     RawClient brief;
