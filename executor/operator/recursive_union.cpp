@@ -102,9 +102,16 @@ class WorkTableScan final : public Operator {
   WorkTableScan(const CompiledWorkTableScan& compiled, ExecutionState& state)
       : Operator(state), compiled_(compiled), scratch_(state) {}
 
-  void open() override { rows().rewind(); }
+  // The table comes to be behind what reads it.
+  void open() override {
+    if (table_ == nullptr) {
+      table_ = state_.work_tables[static_cast<size_t>(compiled_.work_table)];
+      table_->add_reader(reader_);
+    }
+    reader_.rewind();
+  }
   bool next() override {
-    while (const Datum* row = rows().next()) {
+    while (const Datum* row = reader_.next(table_->rows())) {
       for (size_t i = 0; i < compiled_.output.size(); ++i) at(compiled_.output[i]) = row[i];
       scratch_.begin_row();
       if (compiled_.filter.is_true(registers(), state_.rows)) return true;
@@ -114,10 +121,10 @@ class WorkTableScan final : public Operator {
   }
 
  private:
-  WorkTable& rows() { return *state_.work_tables[static_cast<size_t>(compiled_.work_table)]; }
-
   const CompiledWorkTableScan& compiled_;
   Scratch scratch_;
+  WorkTable* table_ = nullptr;
+  StoredRows::Reader reader_;
 };
 
 std::unique_ptr<Operator> CompiledWorkTableScan::instantiate(ExecutionState& state) const {

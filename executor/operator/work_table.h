@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "executor/row_shape.h"
 #include "executor/spill/stored_rows.h"
@@ -20,24 +21,29 @@ class WorkTable {
   // What was added is read from here on. False: that is nothing.
   bool begin_step() {
     if (added_->size() == 0) return false;
-    reader_.close();
+    close_readers();
     last_->clear();
     std::swap(last_, added_);
     return true;
   }
-  // The last step's rows, for the one who reads them; null behind the last one.
-  void rewind() { reader_.rewind(); }
-  const Datum* next() { return reader_.next(*last_); }
+  // Whoever reads the last step's rows has a reader of its own, which lives as long as the table:
+  // a step may read them at several places. It is closed where the rows go.
+  void add_reader(StoredRows::Reader& reader) { readers_.push_back(&reader); }
+  const StoredRows& rows() const { return *last_; }
   void clear() {
-    reader_.close();
+    close_readers();
     last_->close();
     added_->close();
   }
 
  private:
+  void close_readers() {
+    for (StoredRows::Reader* reader : readers_) reader->close();
+  }
+
   std::unique_ptr<StoredRows> last_;
   std::unique_ptr<StoredRows> added_;
-  StoredRows::Reader reader_;
+  std::vector<StoredRows::Reader*> readers_;
 };
 
 }  // namespace pgsilo

@@ -95,6 +95,7 @@ void StatementBinding::read_work_tables(const BoundCte& cte) {
 }
 
 BoundQuery* bind_recursive_query(Scope& scope, const ast::SelectStmt& select, size_t number) {
+  check_select_supported(scope.binding, select);
   BoundCte& cte = *scope.ctes[number];
   const ast::CommonTableExpr& item = *scope.pending[number].item;
   scope.pending[number].state = PendingCte::State::first_term;
@@ -111,10 +112,7 @@ BoundQuery* bind_recursive_query(Scope& scope, const ast::SelectStmt& select, si
 }
 
 void refer_to_itself(Scope& scope, const FoundCte& found, int32_t location) {
-  Scope* owner = &scope;
-  for (int32_t level = 0; level < found.levels_up; ++level) owner = owner->parent;
-  PendingCte& pending = owner->pending[static_cast<size_t>(
-      std::ranges::find(owner->ctes, found.cte) - owner->ctes.begin())];
+  PendingCte& pending = pending_of(scope, found);
   std::string_view name = found.cte->name;
   if (pending.state == PendingCte::State::other_form) {
     throw invalid_recursion("recursive query", name,

@@ -83,11 +83,13 @@ Scope& owner_of(Scope& scope, const FoundCte& found) {
   return *owner;
 }
 
-size_t number_of(const Scope& owner, const BoundCte& cte) {
-  return static_cast<size_t>(std::ranges::find(owner.ctes, &cte) - owner.ctes.begin());
-}
-
 }  // namespace
+
+PendingCte& pending_of(Scope& scope, const FoundCte& found) {
+  Scope& owner = owner_of(scope, found);
+  return owner
+      .pending[static_cast<size_t>(std::ranges::find(owner.ctes, found.cte) - owner.ctes.begin())];
+}
 
 // Only WITH RECURSIVE lets a query see its own name, and those behind it.
 std::span<BoundCte* const> bind_with(Scope& scope, const ast::WithClause* with) {
@@ -113,13 +115,14 @@ std::span<BoundCte* const> bind_with(Scope& scope, const ast::WithClause* with) 
 
 bool bind_pending_cte(Scope& scope, const FoundCte& found) {
   Scope& owner = owner_of(scope, found);
-  size_t number = number_of(owner, *found.cte);
-  if (owner.pending[number].state != PendingCte::State::waiting) {
+  PendingCte& pending = pending_of(scope, found);
+  auto number = static_cast<size_t>(&pending - owner.pending.data());
+  if (pending.state != PendingCte::State::waiting) {
     // One that is bound for another's sake names that.
     if (owner.innermost_pending == number) return false;
     throw SqlError(sqlstate::feature_not_supported,
                    "mutual recursion between WITH items is not implemented")
-        .at(scope.position(owner.pending[number].item->location));
+        .at(scope.position(pending.item->location));
   }
   bind_pending(owner, number);
   return true;

@@ -22,6 +22,8 @@ struct FoundCte {
   int32_t levels_up = 0;
 };
 FoundCte find_cte(Scope& scope, std::string_view name);
+// Of WITH RECURSIVE.
+PendingCte& pending_of(Scope& scope, const FoundCte& found);
 // Of WITH RECURSIVE, not bound yet: binds it. False: that is going on, and it names itself.
 bool bind_pending_cte(Scope& scope, const FoundCte& found);
 // A name of itself, at `location`. 42P19 where that must not stand.
