@@ -21,7 +21,7 @@ uint64_t magnitude(int64_t count) {
 
 }  // namespace
 
-Cursor::Cursor(std::span<const ResultColumn> columns, const ExecutionContext& session,
+Cursor::Cursor(std::span<const ResultColumn> columns, ExecutionContext& session,
                Properties properties)
     : session_(session), properties_(std::move(properties)) {
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -66,6 +66,7 @@ void Cursor::forget_passed() {
 }
 
 void Cursor::hand_out(uint64_t number, ResultSink& sink) {
+  session_.maybe_yield();  // kept rows come without giving way
   reader_.seek(number - 1 - forgotten_);
   sink.row({reader_.next(rows_), shape_.size()});
 }
@@ -77,9 +78,10 @@ uint64_t Cursor::forward(uint64_t count, const Pull& pull, ResultSink* sink) {
       position_ = made_ + 1;
       break;
     }
-    ++position_;
-    ++passed;
-    if (sink != nullptr) hand_out(position_, *sink);
+    uint64_t several = sink == nullptr ? std::min(count - passed, made_ - position_) : 1;
+    if (sink != nullptr) hand_out(position_ + 1, *sink);
+    position_ += several;
+    passed += several;
     forget_passed();
   }
   return passed;
@@ -103,6 +105,7 @@ void Cursor::hand_out_backward(uint64_t first, uint64_t count, ResultSink& sink)
     uint64_t several = std::min(count, rows_turned);
     count -= several;
     turned.clear();
+    session_.maybe_yield();
     reader_.seek(first + count - 1);
     for (uint64_t i = 0; i < several; ++i) turned.append(reader_.next(rows_));
     for (uint64_t i = several; i-- != 0;) sink.row({turned[i], shape_.size()});

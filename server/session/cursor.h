@@ -26,8 +26,7 @@ class Cursor final : public ResultSink {
     int64_t declared_us = 0;  // microseconds since 2000-01-01 00:00 UTC
     std::string text;         // of the query that declares it
   };
-  Cursor(std::span<const ResultColumn> columns, const ExecutionContext& session,
-         Properties properties);
+  Cursor(std::span<const ResultColumn> columns, ExecutionContext& session, Properties properties);
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
@@ -42,7 +41,6 @@ class Cursor final : public ResultSink {
   uint64_t forward(uint64_t count, const Pull& pull, ResultSink* sink);
   // All the rows that are left: nothing is pulled from here on.
   void complete(const Pull& pull);
-  bool is_complete() const { return is_complete_; }
 
   // ResultSink: takes a row. Throws MemoryLimitReached.
   void row(std::span<const Datum> values) override;
@@ -64,7 +62,7 @@ class Cursor final : public ResultSink {
   void forget_passed();
 
   RowShape shape_;
-  const ExecutionContext& session_;
+  ExecutionContext& session_;
   const Properties properties_;
   StoredRows rows_{shape_};
   StoredRows::Reader reader_;

@@ -165,7 +165,8 @@ void Portals::hold(const std::function<void(Portal&)>& complete) {
   for (const auto& [name, portal] : named_) {
     Cursor* cursor = portal->cursor.get();
     if (cursor == nullptr || !cursor->properties().is_holdable ||
-        cursor->holding != Cursor::Holding::no || portal->state == Portal::State::ended)
+        cursor->holding != Cursor::Holding::no || portal->state == Portal::State::failed ||
+        portal->state == Portal::State::ended)
       continue;
     complete(*portal);
     portal->execution.reset();

@@ -83,6 +83,7 @@ class Portals final : public SessionCursors {
   // Those of which removing would take the names: what they hold goes.
   void end_since(uint64_t number);
   bool empty() const { return unnamed_ == nullptr && named_.empty(); }
+  bool has_named() const { return !named_.empty(); }
 
  private:
   using Named = std::map<std::string, std::shared_ptr<Portal>, std::less<>>;

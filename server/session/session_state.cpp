@@ -100,6 +100,7 @@ SessionState::~SessionState() = default;
 void SessionState::before_transaction_end() { portals.clear(); }
 
 void SessionState::before_commit() {
+  if (!portals.has_named()) return;
   portals.hold([this](Portal& portal) {
     portal.cursor->complete([&](uint64_t count) { return runner->pull(portal, count); });
   });
