@@ -171,7 +171,6 @@ void TableLikeness::copy_indexes(Oid table) {
   for (const auto& index : source_.indexes) {
     const IndexDescriptor* made = find_like(run_.table(table), source_, *index);
     if (index->constraint == invalid_oid) {
-      // A name that stays valid while indexes are added.
       TableShape shape = TableShape::of(run_.table(table));
       run_.finish(run_.definition().create_index(table, index_like(*index, shape), false));
       made = std::ranges::max_element(run_.table(table).indexes, {}, [](const auto& each) {

@@ -1,44 +1,11 @@
 // Domains after a start: from the log, from a checkpoint, and from both.
-#include <gtest/gtest.h>
-
-#include "base/file_simulated.h"
-#include "executor/catalog_names.h"
-#include "tests/crash/logged_database.h"
-#include "wal/checkpoint/checkpointer.h"
+#include "tests/crash/definition_bed.h"
 
 namespace pgsilo {
 namespace {
 
-class DomainRecovery : public ::testing::Test {
+class DomainRecovery : public DefinitionBed {
  protected:
-  // Runs what the database is asked to between a start and a power cut.
-  template <typename F>
-  void live(F&& run) {
-    {
-      WalOptions options = LoggedEngine::small_options();
-      options.segment_bytes = size_t{1} << 20;
-      LoggedDatabase database(disk_, "/data", options);
-      ASSERT_TRUE(database.start()) << database.why();
-      testing::SqlSession& session = database.session(0);
-      CatalogNames names(session.view, session.transaction);
-      names.set_session(session.context);
-      session.context.types.object_names = &names;
-      run(database, session);
-      EXPECT_EQ(database.disagreement(), "");
-      session.context.types.object_names = nullptr;
-      LoggedEngine& engine = database.engine();
-      engine.wal().wait_durable(0, engine.epochs().current());
-      engine.wal().prepare_segments();
-    }
-    disk_.cut_power();
-    disk_.restart();
-  }
-
-  static void make_checkpoint(LoggedEngine& engine) {
-    std::string why;
-    ASSERT_TRUE(engine.wal().checkpointer().run_now(CheckpointReason::request, &why)) << why;
-  }
-
   static void define(testing::SqlSession& session) {
     for (const char* sql :
          {"CREATE TYPE mood AS ENUM ('sad', 'ok')",
@@ -70,26 +37,9 @@ class DomainRecovery : public ::testing::Test {
               "950|f|'none'::character varying");
     EXPECT_EQ(state(session, "DROP DOMAIN code"), "2BP01");
   }
-
-  static std::string state(testing::SqlSession& session, std::string_view sql) {
-    std::string answer = session.run(sql);
-    return answer.starts_with("ERROR: ") ? answer.substr(7, 5) : answer;
-  }
-
-  SimulatedFileSystem disk_{7};
 };
 
-TEST_F(DomainRecovery, FromTheLogAndFromACheckpoint) {
-  live([](LoggedDatabase&, testing::SqlSession& session) {
-    define(session);
-    expect_as_defined(session);
-  });
-  live([](LoggedDatabase& database, testing::SqlSession& session) {
-    expect_as_defined(session);
-    ASSERT_NO_FATAL_FAILURE(make_checkpoint(database.engine()));
-  });
-  live([](LoggedDatabase&, testing::SqlSession& session) { expect_as_defined(session); });
-}
+TEST_F(DomainRecovery, FromTheLogAndFromACheckpoint) { live_thrice(define, expect_as_defined); }
 
 TEST_F(DomainRecovery, ChangesBehindACheckpoint) {
   live([](LoggedDatabase& database, testing::SqlSession& session) {
