@@ -22,7 +22,7 @@
 namespace pgsilo {
 
 CatalogView::CatalogView(Catalog& catalog)
-    : catalog_(&catalog), search_path_{system_oid::schema_public} {
+    : catalog_(&catalog), path_{.schemas = {system_oid::schema_public}} {
   take_newest();
 }
 
@@ -63,17 +63,19 @@ const SchemaDescriptor* CatalogView::temporary_schema() const {
   return snapshot_->find_schema(temporary_->name());
 }
 
-unsigned CatalogView::temporary_number() const {
-  return temporary_ != nullptr ? temporary_->number() : 0;
+void CatalogView::use_temporary_schema(TemporarySchema* schema) {
+  temporary_ = schema;
+  update_temporary_number();
 }
 
-NamePath CatalogView::name_path() const {
-  return {search_path_, temporary_place_, temporary_number()};
+void CatalogView::set_search_path(std::vector<Oid> path, TemporaryPlace temporary) {
+  path_.schemas = std::move(path);
+  path_.temporary_place = temporary;
+  update_temporary_number();
 }
 
-bool CatalogView::has_path(const NamePath& path) const {
-  return path.temporary_number == temporary_number() && path.temporary_place == temporary_place_ &&
-         path.schemas == search_path_;
+void CatalogView::update_temporary_number() {
+  path_.temporary_number = temporary_ != nullptr ? temporary_->number() : 0;
 }
 
 const std::string& CatalogView::name_temporary_schema() {
@@ -82,6 +84,7 @@ const std::string& CatalogView::name_temporary_schema() {
                    "temporary objects can only be made by a session");
   }
   temporary_->take(catalog_->temporary_numbers(), *catalog_->snapshot());
+  update_temporary_number();
   return temporary_->name();
 }
 
@@ -113,13 +116,13 @@ const TableDescriptor* CatalogView::find_table(std::string_view schema,
   if (const SchemaDescriptor* temporary = implicit_temporary_schema()) {
     if (const TableDescriptor* table = snapshot_->find_table(temporary->oid, name)) return table;
   }
-  bool names_catalog = std::find(search_path_.begin(), search_path_.end(),
-                                 system_oid::schema_pg_catalog) != search_path_.end();
+  bool names_catalog = std::find(path_.schemas.begin(), path_.schemas.end(),
+                                 system_oid::schema_pg_catalog) != path_.schemas.end();
   if (!names_catalog) {
     if (const TableDescriptor* table = snapshot_->find_table(system_oid::schema_pg_catalog, name))
       return table;
   }
-  for (Oid candidate : search_path_) {
+  for (Oid candidate : path_.schemas) {
     if (const TableDescriptor* table = snapshot_->find_table(candidate, name)) return table;
   }
   return nullptr;
@@ -135,7 +138,7 @@ std::shared_ptr<const TypeDescriptor> CatalogView::find_type(std::string_view sc
   if (const SchemaDescriptor* temporary = implicit_temporary_schema()) {
     if (auto type = snapshot_->find<TypeDescriptor>(temporary->oid, name)) return type;
   }
-  for (Oid candidate : search_path_) {
+  for (Oid candidate : path_.schemas) {
     if (auto type = snapshot_->find<TypeDescriptor>(candidate, name)) return type;
   }
   return nullptr;
@@ -160,14 +163,14 @@ const IndexDescriptor* CatalogView::find_index(std::string_view schema, std::str
   if (const IndexDescriptor* index =
           snapshot_->find_index(system_oid::schema_pg_catalog, name, table))
     return index;
-  for (Oid candidate : search_path_) {
+  for (Oid candidate : path_.schemas) {
     if (const IndexDescriptor* index = snapshot_->find_index(candidate, name, table)) return index;
   }
   return nullptr;
 }
 
 const SchemaDescriptor* CatalogView::creation_schema() const {
-  for (Oid candidate : search_path_) {
+  for (Oid candidate : path_.schemas) {
     if (const SchemaDescriptor* schema = snapshot_->find_schema(candidate)) return schema;
   }
   return nullptr;

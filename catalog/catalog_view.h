@@ -69,27 +69,21 @@ class CatalogView {
 
   // As in NamePath. The temporary schema is searched for relations and types only.
   using TemporaryPlace = NamePath::TemporaryPlace;
-  void set_search_path(std::vector<Oid> path, TemporaryPlace temporary = TemporaryPlace::implicit) {
-    search_path_ = std::move(path);
-    temporary_place_ = temporary;
-  }
-  const std::vector<Oid>& search_path() const { return search_path_; }
-  NamePath name_path() const;
-  // The same as name_path() == path, without making one.
-  bool has_path(const NamePath& path) const;
+  void set_search_path(std::vector<Oid> path, TemporaryPlace temporary = TemporaryPlace::implicit);
+  const NamePath& name_path() const { return path_; }
   // Where CREATE without a schema creates; null when the path names no existing schema.
   const SchemaDescriptor* creation_schema() const;
   // It does so in the temporary schema, which need not be there yet.
-  bool creates_temporary() const { return temporary_place_ == TemporaryPlace::named_first; }
+  bool creates_temporary() const { return path_.temporary_place == TemporaryPlace::named_first; }
 
   // Where what the session makes temporarily is to be; must outlive the view. Null (at first):
   // nowhere.
-  void use_temporary_schema(TemporarySchema* schema) { temporary_ = schema; }
+  void use_temporary_schema(TemporarySchema* schema);
   // Null: the session has made nothing temporarily yet.
   const SchemaDescriptor* temporary_schema() const;
   // Searched before all others; null: there is none, or the path names it.
   const SchemaDescriptor* implicit_temporary_schema() const {
-    return temporary_place_ == TemporaryPlace::implicit ? temporary_schema() : nullptr;
+    return path_.temporary_place == TemporaryPlace::implicit ? temporary_schema() : nullptr;
   }
   // Takes a name for it. Only for who makes the schema then. 42P16: the view is nobody's.
   const std::string& name_temporary_schema();
@@ -143,7 +137,7 @@ class CatalogView {
  private:
   CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
-  unsigned temporary_number() const;
+  void update_temporary_number();
   template <typename Change>
   void add(std::vector<Change>& changes, Change change);
   std::vector<CatalogChange> last_changes() const;
@@ -160,8 +154,7 @@ class CatalogView {
   std::vector<SchemaChange> schema_changes_;
   std::vector<ObjectChange> object_changes_;
   std::vector<RelationId> dropped_relations_;
-  std::vector<Oid> search_path_;
-  TemporaryPlace temporary_place_ = TemporaryPlace::implicit;
+  NamePath path_;
   TemporarySchema* temporary_ = nullptr;
   uint64_t actions_version_ = 0;  // of the snapshot for which has_actions_ was found
   bool has_actions_ = false;

@@ -2,6 +2,7 @@
 // version of the catalog, and on nothing else.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +18,16 @@ struct NamePath {
   TemporaryPlace temporary_place = TemporaryPlace::implicit;
   unsigned temporary_number = 0;  // 0: the session has made nothing temporarily yet
 
-  bool operator==(const NamePath&) const = default;
+  // By hand, for each run of a statement asks.
+  friend bool operator==(const NamePath& one, const NamePath& other) {
+    if (one.temporary_number != other.temporary_number ||
+        one.temporary_place != other.temporary_place || one.schemas.size() != other.schemas.size())
+      return false;
+    for (size_t i = 0; i < one.schemas.size(); ++i) {
+      if (one.schemas[i] != other.schemas[i]) return false;
+    }
+    return true;
+  }
 };
 
 }  // namespace pgsilo

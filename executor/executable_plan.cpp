@@ -122,7 +122,7 @@ bool ExecutablePlan::fits_sizes(int64_t now_us) const {
 }
 
 bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
-  if (!view.has_path(compiled_->planned->name_path)) return false;
+  if (view.name_path() != compiled_->planned->name_path) return false;
   if (view.version() == catalog_version_.load(std::memory_order_relaxed)) return true;
   if (!has_the_same(view)) return false;
   // The next one need not look again. Which of several versions is remembered makes no difference.

@@ -74,7 +74,7 @@ Datum current_schemas(EvalContext& context, const Datum* a) {
   const CatalogView& catalog = context.execution->told_catalog();
   std::vector<Datum> names;
   bool names_catalog = false;
-  for (Oid oid : catalog.search_path()) {
+  for (Oid oid : catalog.name_path().schemas) {
     const SchemaDescriptor* schema = catalog.snapshot().find_schema(oid);
     if (schema == nullptr) continue;
     names.push_back(copied(context, schema->name));

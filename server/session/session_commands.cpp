@@ -39,7 +39,7 @@ SqlState state_of(CheckpointOutcome outcome) {
 void add_deferrable_constraints(const CatalogView& catalog, std::string_view database,
                                 const ast::RangeVar& name, bool deferred,
                                 std::vector<Oid>* constraints) {
-  std::vector<Oid> schemas = catalog.search_path();
+  std::vector<Oid> schemas = catalog.name_path().schemas;
   std::string_view schema_name = schema_of(name, database);
   if (!schema_name.empty()) {
     const SchemaDescriptor* schema = catalog.find_schema(schema_name);

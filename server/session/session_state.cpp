@@ -141,10 +141,7 @@ void SessionState::keep_writers_out(bool keeps) {
   if (keeps && counted != nullptr) counted->exclusive_runs.add();
 }
 
-void SessionState::apply_settings() {
-  if (applied_generation_ == settings.generation() &&
-      applied_temporary_ == temporary_schema.is_taken())
-    return;
+void SessionState::apply_changed_settings() {
   applied_generation_ = settings.generation();
   applied_temporary_ = temporary_schema.is_taken();
   const Indexes& at = indexes();

@@ -55,8 +55,12 @@ struct SessionState final : TransactionObserver {
   uint64_t savepoint_set() override { return portals.next_number(); }
   void before_rollback_to(uint64_t savepoint) override { portals.remove_since(savepoint); }
   void before_block_fails(uint64_t savepoint) override { portals.end_since(savepoint); }
-  // Brings contexts up to date after settings changed. Cheap when they did not.
-  void apply_settings();
+  // Brings contexts up to date after settings changed.
+  void apply_settings() {
+    if (applied_generation_ != settings.generation() ||
+        applied_temporary_ != temporary_schema.is_taken())
+      apply_changed_settings();
+  }
   // The catalog as the next statement sees it: the newest one, by the session's search path.
   void refresh_catalog();
   // The session is over, and all transactions: what it has made temporarily goes. If that cannot be
@@ -102,6 +106,7 @@ struct SessionState final : TransactionObserver {
   std::string simple_settings_key;  // the same for simple queries, which have no parameters
 
  private:
+  void apply_changed_settings();
   void apply_planner_settings();
   void apply_memory_settings();
 
