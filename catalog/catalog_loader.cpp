@@ -400,6 +400,7 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_constraints();
   read_sequences();
   read_rules();
+  read_statistics();
   read_dependencies();
   for (auto& [oid, type] : types_) {
     type->schema_name = existing(schema_names, type->schema, "a schema");
@@ -407,6 +408,12 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   }
   for (auto& [oid, table] : by_oid_) {
     table->schema_name = existing(schema_names, table->schema, "a schema");
+    for (auto& each : table->combinations) {
+      auto named = std::make_shared<StatisticsDescriptor>(*each);
+      named->schema_name = table->schema_name;
+      each = named;
+      builder.put_object(std::move(named));
+    }
     const std::vector<std::shared_ptr<IndexDescriptor>>& indexes = indexes_[oid];
     complete_descriptor(*table, {indexes.begin(), indexes.end()}, dropped_widths_[oid]);
     builder.put_table(std::move(table));

@@ -48,6 +48,7 @@ class CatalogLoader {
   void read_domain_constraints();
   void read_sequences();
   void read_rules();
+  void read_statistics();
   void read_dependencies();
   struct SequenceRow {
     SequencePosition position;

@@ -25,6 +25,7 @@ class CatalogRows {
   SystemRow constraint(const TypeDescriptor& type, const DomainConstraint& constraint);
   SystemRow default_expression(const TableDescriptor& table, const ColumnDescriptor& column);
   SystemRow sequence(const TableDescriptor& sequence);
+  SystemRow statistics(const StatisticsDescriptor& statistics);
   // pg_rewrite: of a user's view.
   SystemRow rule(const TableDescriptor& view);
   // The row of pg_depend: object `object` of `catalog` goes with, or needs, column `column` (0: the

@@ -1,6 +1,7 @@
 // Rows of pg_type.
 #include "catalog/builtin/type_functions.h"
 #include "catalog/catalog_rows.h"
+#include "sql/types/array.h"
 
 namespace pgsilo {
 
@@ -139,6 +140,23 @@ SystemRow CatalogRows::array_type(const TypeDescriptor& type) {
   SystemRow to = empty_type(type.array_oid, type.array_name, type.schema);
   set_facts(to, type.values->array_type());
   set_functions(to, type_functions(type_oid::int4_array));
+  return to;
+}
+
+SystemRow CatalogRows::statistics(const StatisticsDescriptor& statistics) {
+  SystemRow to = row(system_oid::pg_statistic_ext);
+  std::vector<Datum> kinds;
+  if (statistics.ndistinct) kinds.push_back(Datum::of_int('d'));
+  if (statistics.dependencies) kinds.push_back(Datum::of_int('f'));
+  if (statistics.common) kinds.push_back(Datum::of_int('m'));
+  to.set_int(pg_statistic_ext_oid, statistics.address.oid)
+      .set_int(pg_statistic_ext_stxrelid, statistics.table)
+      .set(pg_statistic_ext_stxname, std::string_view(statistics.name))
+      .set_int(pg_statistic_ext_stxnamespace, statistics.schema)
+      .set_int(pg_statistic_ext_stxowner, statistics.owner)
+      .set_int(pg_statistic_ext_stxstattarget, statistics.target)
+      .set(pg_statistic_ext_stxkeys, numbers(statistics.columns, 0))
+      .set(pg_statistic_ext_stxkind, make_array(type_oid::single_char, kinds, arena_));
   return to;
 }
 

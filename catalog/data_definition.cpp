@@ -188,6 +188,20 @@ TransactionStatus DataDefinition::set_identity(Oid table, std::string_view colum
   return run([&](DefinitionSteps& steps) { steps.set_identity(table, column, kind, options); });
 }
 
+TransactionStatus DataDefinition::create_statistics(Oid table,
+                                                    const StatisticsDefinition& definition) {
+  return run([&](DefinitionSteps& steps) { steps.create_statistics(table, definition); });
+}
+
+TransactionStatus DataDefinition::drop_statistics(const StatisticsDescriptor& statistics) {
+  return run([&](DefinitionSteps& steps) { steps.drop_statistics(statistics); });
+}
+
+TransactionStatus DataDefinition::alter_statistics(const StatisticsDescriptor& statistics,
+                                                   const StatisticsChange& change) {
+  return run([&](DefinitionSteps& steps) { steps.alter_statistics(statistics, change); });
+}
+
 TransactionStatus DataDefinition::drop_generation(Oid table, std::string_view column,
                                                   bool if_exists) {
   return run([&](DefinitionSteps& steps) { steps.drop_generation(table, column, if_exists); });

@@ -171,6 +171,20 @@ struct DomainDefinition {
   std::vector<DomainConstraintDefinition> constraints;
 };
 
+// CREATE STATISTICS, in the schema of the table.
+struct StatisticsDefinition {
+  std::string_view name;
+  std::vector<int16_t> columns;  // numbers, ascending
+  bool ndistinct = false;
+  bool dependencies = false;
+  bool common = false;
+};
+
+struct StatisticsChange {
+  std::string_view name;  // empty: as it is
+  std::optional<int32_t> target = std::nullopt;
+};
+
 // ALTER TYPE ... ADD VALUE.
 struct EnumValueDefinition {
   std::string_view name;
@@ -311,6 +325,12 @@ class DataDefinition {
   // --- views ---
   TransactionStatus create_view(const ViewDefinition& definition);
   TransactionStatus drop_views(std::span<const ObjectName> names, bool if_exists, bool cascade);
+
+  // --- extended statistics --- The name is free.
+  TransactionStatus create_statistics(Oid table, const StatisticsDefinition& definition);
+  TransactionStatus drop_statistics(const StatisticsDescriptor& statistics);
+  TransactionStatus alter_statistics(const StatisticsDescriptor& statistics,
+                                     const StatisticsChange& change);
 
   // --- sequences ---
   TransactionStatus create_sequence(const NewSequence& definition, const SequenceOwner& owner,

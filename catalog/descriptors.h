@@ -21,6 +21,7 @@
 #include "base/strong_id.h"
 #include "catalog/key_layout.h"
 #include "catalog/object/catalog_object.h"
+#include "catalog/object/statistics_descriptor.h"
 #include "catalog/row_layout.h"
 #include "catalog/sequence/sequence_definition.h"
 #include "catalog/statistics/table_statistics_slot.h"
@@ -218,7 +219,8 @@ struct TableDescriptor {
                                                                 // stay as they are, are shared
   std::vector<ConstraintDescriptor> constraints;                // by oid
   std::vector<IncomingReference> referenced_by;                 // by constraint
-  std::vector<std::string> options;                             // reloptions: "fillfactor=90"
+  std::vector<std::shared_ptr<const StatisticsDescriptor>> combinations;  // CREATE STATISTICS
+  std::vector<std::string> options;                    // reloptions: "fillfactor=90"
   CatalogRecord record;                                // its row of pg_class: who writes rows
   CatalogRecord type_record;                           // its row type's of pg_type: who reads
   std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null

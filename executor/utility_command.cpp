@@ -29,6 +29,10 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
       return make_create_enum(planned);
     case ast::NodeKind::alter_enum_stmt:
       return make_alter_enum(planned);
+    case ast::NodeKind::create_statistics_stmt:
+      return make_create_statistics(planned);
+    case ast::NodeKind::alter_statistics_stmt:
+      return make_alter_statistics(planned);
     case ast::NodeKind::create_domain_stmt:
       return make_create_domain(planned);
     case ast::NodeKind::alter_domain_stmt:

@@ -141,6 +141,7 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
     return true;
   });
   if (column.has_default()) remove_default_rows(column);
+  remove_statistics_of(draft, column.number);
   remove_comments({system_oid::pg_class, oid}, column.number);
   ColumnDescriptor gone;
   gone.name = dropped_column_name(column.number);

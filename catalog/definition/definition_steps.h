@@ -66,6 +66,9 @@ class DefinitionSteps : CatalogWrite {
   void set_identity(Oid table, std::string_view name, IdentityKind kind,
                     const SequenceOptions& options);
   void drop_identity(Oid table, std::string_view name, bool if_exists);
+  void create_statistics(Oid table, const StatisticsDefinition& from);
+  void drop_statistics(const StatisticsDescriptor& statistics);
+  void alter_statistics(const StatisticsDescriptor& statistics, const StatisticsChange& change);
   void create_schema(std::string_view name, bool if_not_exists);
   void drop_schemas(std::span<const std::string_view> names, bool if_exists, bool cascade);
   void settle_temporary_tables();
@@ -168,6 +171,11 @@ class DefinitionSteps : CatalogWrite {
   void remove_indexes(Draft& draft, const std::function<bool(const IndexDescriptor&)>& which);
   void remove_index(Draft& draft, Oid index);
   void rename_index(const TableDescriptor& of_table, Oid index, std::string_view new_name);
+
+  // --- statistics.cpp ---
+  void remove_statistics(const StatisticsDescriptor& statistics);
+  // Those over the column.
+  void remove_statistics_of(Draft& draft, int16_t column);
 
   // --- views.cpp ---
   void replace_view(const TableDescriptor& old_view, const ViewDefinition& from);

@@ -337,6 +337,7 @@ void DefinitionSteps::remove_table(const TableDescriptor& table) {
     if (column.has_default()) remove_default_rows(column);
     remove_row(system_oid::pg_attribute, {table.oid, column.number});
   }
+  for (const auto& each : table.combinations) remove_statistics(*each);
   remove_row(system_oid::pg_type, {table.row_type});
   remove_row(system_oid::pg_type, {table.array_type});
   remove_row(system_oid::pg_class, {table.oid});

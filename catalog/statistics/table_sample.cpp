@@ -9,6 +9,7 @@
 #include "base/long_work.h"
 #include "catalog/descriptors.h"
 #include "catalog/statistics/column_values.h"
+#include "catalog/statistics/combined_values.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "storage/index/scan_cursor.h"
@@ -36,6 +37,7 @@ class Sampler {
     }
     scale_ = std::max(1., largest / static_cast<double>(limits::statistics_target));
     for (const auto& index : table.indexes) add_prefixes(*index);
+    for (const auto& statistics : table.combinations) add_combination(*statistics, default_target);
   }
 
   TableSample take() {
@@ -89,6 +91,32 @@ class Sampler {
       bool is_key = index.unique && columns.size() == index.columns.size();
       if (columns.size() > 1 && !is_key) prefixes_.push_back({columns});
     }
+  }
+
+  void add_combination(const StatisticsDescriptor& statistics, int32_t default_target) {
+    std::vector<CombinedValues::Column> columns;
+    int32_t target = 0;
+    for (int16_t number : statistics.columns) {
+      auto column = static_cast<size_t>(number) - 1;
+      const TypeInfo* type = columns_[column].type();
+      if (type == nullptr || !type->is_ordered()) return;
+      columns.push_back({number, type});
+      int32_t own = table_.columns[column].statistics_target;
+      target = std::max(target, own < 0 ? default_target : own);
+    }
+    if (statistics.target >= 0) target = statistics.target;
+    if (target > 0) combinations_.emplace_back(statistics, std::move(columns), target);
+  }
+
+  void add_to(CombinedValues& combination, const RowValues& row) {
+    std::vector<Datum> values;
+    std::vector<uint64_t> hashes;
+    for (const CombinedValues::Column& column : combination.columns()) {
+      auto i = static_cast<size_t>(column.number) - 1;
+      values.push_back(row.hashes[i] ? row.values[i] : Datum());
+      hashes.push_back(row.hashes[i].value_or(0));
+    }
+    combination.add(values, hashes, values_read_);
   }
 
   bool is_enough() const { return bytes_read_ >= most_bytes(); }
@@ -172,6 +200,7 @@ class Sampler {
       }
     }
     for (Prefix& prefix : prefixes_) prefix.seen.push_back(together(row, prefix));
+    for (CombinedValues& combination : combinations_) add_to(combination, row);
   }
 
   void compare(const RowValues& row, const RowValues& next) {
@@ -198,6 +227,7 @@ class Sampler {
       sample.prefixes.push_back(
           {prefix.columns, count_distinct(prefix.seen, prefix.neighbours, rows)});
     }
+    for (CombinedValues& combination : combinations_) combination.describe(rows, sample, *kept);
     sample.values = std::move(kept);
     return sample;
   }
@@ -211,6 +241,7 @@ class Sampler {
   size_t bytes_read_ = 0;
   std::vector<ColumnValues> columns_;
   std::vector<Prefix> prefixes_;
+  std::vector<CombinedValues> combinations_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sql/types/datum.h"
+#include "sql/types/type_oid.h"
 
 namespace pgsilo {
 
@@ -36,17 +37,40 @@ struct ColumnSample {
   std::span<const Datum> bounds = {};
 };
 
+// Of columns that CREATE STATISTICS names.
+struct CombinedSample {
+  // Of rows whose values of `from` are equal, which part have one value of `to` (among them those
+  // that are alone).
+  struct Dependency {
+    std::vector<int16_t> from;
+    int16_t to = 0;
+    double degree = 0;
+  };
+  struct Common {
+    std::span<const Datum> values = {};  // by column; NULL too
+    double frequency = 0;
+    double independent = 0;  // what it would be if the columns knew nothing of each other
+  };
+  Oid statistics = invalid_oid;
+  std::vector<int16_t> columns;  // numbers
+  std::vector<const TypeInfo*> types;
+  std::vector<Dependency> dependencies;
+  std::vector<Common> common;  // most frequent first
+};
+
 struct TableSample {
   double rows = 0;                    // of the table when it was taken
   size_t rows_read = 0;               // of them
   std::vector<ColumnSample> columns;  // by number - 1
-  // The first columns of indexes, two and more of them, but for whole unique keys: a NULL counts as
-  // a value.
+  // The first columns of indexes, two and more of them, but for whole unique keys, and what CREATE
+  // STATISTICS has asked for: a NULL counts as a value.
   struct Prefix {
     std::vector<int16_t> columns;
     double distinct = 0;
+    bool asked_for = false;
   };
   std::vector<Prefix> prefixes;
+  std::vector<CombinedSample> combinations;
   std::shared_ptr<const Arena> values = {};  // of the columns
 
   // Of one column, or of several that begin an index, in any order. 0: not known.

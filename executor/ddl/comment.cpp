@@ -81,6 +81,8 @@ CommentAddress address_of(DdlRun& run, const ast::CommentStmt& syntax) {
       return type_address(run, syntax.object);
     case ast::ObjectKind::domain:
       return {require_domain(run, syntax.object).address};
+    case ast::ObjectKind::statistics:
+      return {require_statistics(run, syntax.object).address};
     case ast::ObjectKind::domain_constraint:
       return domain_constraint_address(run, syntax.object);
     case ast::ObjectKind::schema:

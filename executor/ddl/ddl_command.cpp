@@ -152,6 +152,8 @@ std::string_view alter_tag(ast::ObjectKind kind) {
       return "ALTER VIEW";
     case ast::ObjectKind::type:
       return "ALTER TYPE";
+    case ast::ObjectKind::statistics:
+      return "ALTER STATISTICS";
     case ast::ObjectKind::domain:
     case ast::ObjectKind::domain_constraint:
       return "ALTER DOMAIN";

@@ -121,6 +121,8 @@ std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& pla
 std::unique_ptr<const UtilityCommand> make_create_enum(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_enum(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_domain(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_statistics(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_alter_statistics(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_domain(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_set_schema(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_change_owner(const PlannedOwner& planned);

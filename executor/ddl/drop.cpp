@@ -30,6 +30,8 @@ ObjectWords words_of(ast::ObjectKind kind) {
       return {"type", "DROP TYPE"};
     case ast::ObjectKind::domain:
       return {"type", "DROP DOMAIN"};
+    case ast::ObjectKind::statistics:
+      return {"statistics object", "DROP STATISTICS"};
     default:
       return {"table", "DROP TABLE"};
   }
@@ -45,6 +47,7 @@ class Drop final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::DropStmt>();
+    if (syntax.object_kind == ast::ObjectKind::statistics) return drop_statistics(run, syntax);
     if (syntax.object_kind == ast::ObjectKind::schema) {
       std::vector<std::string_view> names;
       for (const ast::NameList& object : syntax.objects) names.push_back(object.back());

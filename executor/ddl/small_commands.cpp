@@ -54,6 +54,7 @@ class Rename final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::RenameStmt>();
+    if (syntax.object_kind == ast::ObjectKind::statistics) return rename_statistics(run, syntax);
     if (syntax.object_kind == ast::ObjectKind::type ||
         syntax.object_kind == ast::ObjectKind::domain)
       return rename_type(run, syntax);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catalog/comments.h"
+#include "catalog/definition/object_names.h"
 #include "planner/stored/stored_tree.h"
 
 namespace pgsilo {
@@ -15,6 +16,7 @@ enum TableLikeness::Part : uint32_t {
   generated = 1u << 4,
   identity = 1u << 5,
   indexes = 1u << 6,
+  statistics = 1u << 7,
   storage = 1u << 8,
 };
 
@@ -161,6 +163,7 @@ void TableLikeness::add_expressions(const TableShape& shape, TableDefinition* ta
 
 void TableLikeness::complete(Oid table) {
   if (takes(Part::indexes)) copy_indexes(table);
+  if (takes(Part::statistics)) copy_statistics(table);
   copy_column_settings(table);
   if (!takes(Part::comments)) return;
   copy_comments_of_columns(table);
@@ -179,6 +182,32 @@ void TableLikeness::copy_indexes(Oid table) {
     }
     if (takes(Part::comments) && made != nullptr)
       copy_comment({{system_oid::pg_class, index->oid}}, {{system_oid::pg_class, made->oid}});
+  }
+}
+
+void TableLikeness::copy_statistics(Oid table) {
+  for (const auto& each : source_.combinations) {
+    StatisticsDefinition made;
+    made.ndistinct = each->ndistinct;
+    made.dependencies = each->dependencies;
+    made.common = each->common;
+    const TableDescriptor& of = run_.table(table);
+    std::string columns;
+    for (int16_t number : each->columns) {
+      const std::string& name = source_.columns[static_cast<size_t>(number) - 1].name;
+      columns += concat(columns.empty() ? "" : "_", name);
+      made.columns.push_back(of.find_column(name)->number);
+    }
+    std::ranges::sort(made.columns);
+    std::string name = choose_object_name(of.name, columns, "stat", [&](const std::string& taken) {
+      return run_.catalog().snapshot().find<StatisticsDescriptor>(of.schema, taken) != nullptr;
+    });
+    made.name = name;
+    run_.finish(run_.definition().create_statistics(table, made));
+    if (!takes(Part::comments)) continue;
+    auto copy =
+        run_.catalog().snapshot().find<StatisticsDescriptor>(run_.table(table).schema, name);
+    copy_comment({each->address}, {copy->address});
   }
 }
 

@@ -31,6 +31,7 @@ class TableLikeness {
   StoredExpression expression_over(const TableShape& shape, const StoredExpression& expression);
   IndexDefinition index_like(const IndexDescriptor& index, const TableShape& shape);
   void copy_indexes(Oid table);
+  void copy_statistics(Oid table);
   void copy_column_settings(Oid table);
   void copy_comments_of_columns(Oid table);
   void copy_comments_of_checks(Oid table);

@@ -9,6 +9,7 @@
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
+#include "sql/types/text.h"
 #include "sql/types/type.h"
 #include "sql/types/user_type.h"
 
@@ -78,15 +79,74 @@ Datum relation_is_publishable(EvalContext& context, const Datum* a) {
 // Where a tablespace's files are: those that every database has, are in its directory.
 Datum tablespace_location(EvalContext&, const Datum*) { return Datum::of_bytes(""); }
 
-// Of objects that there are none of: triggers, extended statistics.
+std::string statistics_columns(EvalContext& context, const StatisticsDescriptor& statistics) {
+  const TableDescriptor* table = context.execution->told_catalog().find_table(statistics.table);
+  std::string text;
+  for (int16_t number : statistics.columns) {
+    const ColumnDescriptor& column = table->columns[static_cast<size_t>(number) - 1];
+    text += concat(text.empty() ? "" : ", ", quote_identifier(column.name, *context.arena));
+  }
+  return text;
+}
+
+std::shared_ptr<const StatisticsDescriptor> find_statistics(EvalContext& context, const Datum* a) {
+  return context.execution->told_catalog().snapshot().find<StatisticsDescriptor>(
+      static_cast<Oid>(a[0].i64));
+}
+
+Datum statistics_definition_columns(EvalContext& context, const Datum* a) {
+  auto found = find_statistics(context, a);
+  return found == nullptr ? Datum() : copied(context, statistics_columns(context, *found));
+}
+
+Datum statistics_definition(EvalContext& context, const Datum* a) {
+  auto found = find_statistics(context, a);
+  if (found == nullptr) return Datum();
+  const CatalogView& catalog = context.execution->told_catalog();
+  const TableDescriptor* table = catalog.find_table(found->table);
+  std::string kinds;
+  auto add = [&](bool has, std::string_view name) {
+    if (has) kinds += concat(kinds.empty() ? "" : ", ", name);
+  };
+  add(found->ndistinct, "ndistinct");
+  add(found->dependencies, "dependencies");
+  add(found->common, "mcv");
+  bool has_all = found->ndistinct && found->dependencies && found->common;
+  auto quoted = [&](std::string_view name) { return quote_identifier(name, *context.arena); };
+  std::string schema = concat(quoted(table->schema_name), ".");
+  bool is_visible = catalog.find_table({}, table->name) == table;
+  return copied(context, concat("CREATE STATISTICS ", schema, quoted(found->name),
+                                has_all ? "" : concat(" (", kinds, ")"), " ON ",
+                                statistics_columns(context, *found), " FROM ",
+                                is_visible ? "" : schema, quoted(table->name)));
+}
+
+Datum statistics_is_visible(EvalContext& context, const Datum* a) {
+  auto found = find_statistics(context, a);
+  if (found == nullptr) return Datum();
+  const CatalogView& catalog = context.execution->told_catalog();
+  for (Oid schema : catalog.search_path()) {
+    if (auto first = catalog.snapshot().find<StatisticsDescriptor>(schema, found->name))
+      return Datum::of_bool(first == found);
+  }
+  return Datum::of_bool(false);
+}
+
+// Of objects that there are none of: triggers.
 Datum definition_of_none(EvalContext&, const Datum*) { return Datum(); }
 
 constexpr FunctionEntry entries[] = {
     {1662, definition_of_none},  // pg_get_triggerdef
     {2730, definition_of_none},  // and pretty
-    {6174, definition_of_none},  // pg_get_statisticsobjdef_columns
-    {2080, type_is_visible},    {2081, function_is_visible}, {2162, function_arguments},
-    {2165, function_result},    {3778, tablespace_location}, {6121, relation_is_publishable},
+    {6174, statistics_definition_columns},
+    {3415, statistics_definition},
+    {3403, statistics_is_visible},
+    {2080, type_is_visible},
+    {2081, function_is_visible},
+    {2162, function_arguments},
+    {2165, function_result},
+    {3778, tablespace_location},
+    {6121, relation_is_publishable},
 };
 
 }  // namespace

@@ -33,6 +33,23 @@ void add(RelationGroup& group, const KnownColumn& column, TableColumn place) {
   group.columns.push_back(place.number);
 }
 
+// The columns' values, of those that CREATE STATISTICS counted together their combinations.
+double known_product(StatementPlanning& statement, const RelationGroup& group) {
+  const TableSample& sample = statement.sample(*group.table);
+  const TableSample::Prefix* best = nullptr;
+  for (const TableSample::Prefix& prefix : sample.prefixes) {
+    bool fits = prefix.asked_for && prefix.distinct > 0 &&
+                std::ranges::all_of(prefix.columns, [&](int16_t number) {
+                  return std::ranges::find(group.columns, number) != group.columns.end();
+                });
+    if (fits && (best == nullptr || prefix.columns.size() > best->columns.size())) best = &prefix;
+  }
+  if (best == nullptr) return group.product;
+  double product = group.product * best->distinct;
+  for (int16_t number : best->columns) product /= std::max(1.0, sample.distinct({&number, 1}));
+  return product;
+}
+
 // Several columns hardly ever have all combinations: what their index has seen of them counts, else
 // PostgreSQL's guess.
 double combinations(StatementPlanning& statement, const RelationGroup& group) {
@@ -43,7 +60,7 @@ double combinations(StatementPlanning& statement, const RelationGroup& group) {
   }
   constexpr double part_of_rows = 0.1;
   double most = std::min(std::max(group.rows * part_of_rows, group.most), group.rows);
-  return std::min(group.product, most);
+  return std::min(group.table == nullptr ? group.product : known_product(statement, group), most);
 }
 
 // Of `values` values in the relation's rows, those that some of the rows still have.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "planner/access/combined_selectivity.h"
 #include "planner/access/disjunction.h"
 #include "planner/access/parameter_guess.h"
 #include "planner/access/planning.h"
@@ -34,6 +35,7 @@ class Decomposition {
     add_conjuncts(query_.where, no_special_join, problem_.relations);
     spread_constants();
     pair_ranges(statement_, query_, problem_.clauses);
+    combine_clauses(statement_, query_, problem_.clauses);
     return std::move(problem_);
   }
 
@@ -131,6 +133,7 @@ class Decomposition {
         clauses[j].selectivity = estimate_selectivity(statement_, query_, *disjunction[i][j]);
       }
       pair_ranges(statement_, query_, clauses);
+      combine_clauses(statement_, query_, clauses);
       alternatives[i].clauses = clauses;
     }
     return alternatives;

@@ -6,6 +6,7 @@
 
 #include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
+#include "planner/access/combined_selectivity.h"
 #include "planner/access/comparison_selectivity.h"
 #include "planner/access/join_problem.h"
 #include "planner/access/parameter_guess.h"
@@ -30,6 +31,7 @@ double conjunction_selectivity(StatementPlanning& statement, const BoundQuery& q
     clauses[i].selectivity = estimate_selectivity(statement, query, *boolean.arguments[i]);
   }
   pair_ranges(statement, query, clauses);
+  combine_clauses(statement, query, clauses);
   double selectivity = 1;
   for (const Clause& clause : clauses) selectivity *= clause.selectivity;
   return selectivity;

@@ -18,6 +18,8 @@ StatementClass statement_class(const ast::Node& statement) {
     case Kind::create_enum_stmt:
     case Kind::alter_enum_stmt:
     case Kind::create_domain_stmt:
+    case Kind::create_statistics_stmt:
+    case Kind::alter_statistics_stmt:
     case Kind::alter_domain_stmt:
     case Kind::set_schema_stmt:
     case Kind::change_owner_stmt:

@@ -126,6 +126,7 @@ enum class ObjectKind : uint8_t {
   type,
   domain,
   domain_constraint,
+  statistics,
   other
 };
 
@@ -272,6 +273,29 @@ struct CreateDomainStmt : Node {
   const TypeName* type = nullptr;
   const CollateClause* collate = nullptr;
   List<const Constraint*> constraints;  // in the order written
+};
+
+struct StatisticsElement {
+  std::string_view column;  // empty: an expression
+  const Node* expression = nullptr;
+};
+
+struct CreateStatisticsStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::create_statistics_stmt;
+  NameList name;
+  NameList kinds;
+  List<StatisticsElement> columns;
+  const RangeVar* relation = nullptr;  // null: something else
+  int32_t relations = 0;               // how many are named
+  bool if_not_exists = false;
+};
+
+// ALTER STATISTICS ... SET STATISTICS.
+struct AlterStatisticsStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::alter_statistics_stmt;
+  NameList name;
+  int32_t target = 0;
+  bool missing_ok = false;
 };
 
 enum class AlterDomainKind : uint8_t {

@@ -72,6 +72,8 @@ enum class NodeKind : uint8_t {
   create_enum_stmt,
   alter_enum_stmt,
   create_domain_stmt,
+  create_statistics_stmt,
+  alter_statistics_stmt,
   alter_domain_stmt,
   set_schema_stmt,
   change_owner_stmt,

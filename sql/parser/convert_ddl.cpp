@@ -33,6 +33,8 @@ ObjectKind object_kind_of(::ObjectType from) {
       return ObjectKind::domain;
     case OBJECT_DOMCONSTRAINT:
       return ObjectKind::domain_constraint;
+    case OBJECT_STATISTIC_EXT:
+      return ObjectKind::statistics;
     case OBJECT_TABCONSTRAINT:
       return ObjectKind::constraint;
     default:
@@ -429,13 +431,14 @@ const Node* TreeConverter::rename(const ::RenameStmt& from) {
                   kind == ObjectKind::sequence || kind == ObjectKind::constraint ||
                   kind == ObjectKind::type || kind == ObjectKind::view ||
                   kind == ObjectKind::domain || kind == ObjectKind::domain_constraint ||
+                  kind == ObjectKind::statistics ||
                   (kind == ObjectKind::column &&
                    (from.relationType == OBJECT_TABLE || from.relationType == OBJECT_VIEW));
   if (!on_table) return unsupported_statement(alter_feature_of(from.renameType));
   auto* to = make<RenameStmt>();
   to->object_kind = kind;
   if (kind == ObjectKind::type || kind == ObjectKind::domain ||
-      kind == ObjectKind::domain_constraint) {
+      kind == ObjectKind::domain_constraint || kind == ObjectKind::statistics) {
     to->object = names(list_in(from.object));
   } else {
     to->relation = range_var(from.relation);

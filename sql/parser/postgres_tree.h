@@ -80,34 +80,36 @@ inline const PgNode* last_node(const ::List* list) { return node_in(cells(list).
 template <typename T>
 inline constexpr NodeTag tag_of = T_Invalid;
 
-#define PGSILO_NODES(node)                                                                         \
-  node(A_ArrayExpr) node(A_Const) node(A_Expr) node(A_Indices) node(A_Indirection) node(           \
-      AlterDomainStmt) node(AlterEnumStmt) node(AlterObjectSchemaStmt) node(AlterOwnerStmt)        \
-      node(CreateDomainStmt) node(AlterSeqStmt) node(AlterTableCmd) node(AlterTableStmt) node(     \
-          BoolExpr) node(Boolean) node(BooleanTest) node(CaseExpr) node(CaseWhen)                  \
-          node(ClosePortalStmt) node(CoalesceExpr) node(CollateClause) node(ColumnDef) node(       \
-              ColumnRef) node(CommentStmt) node(CommonTableExpr) node(Constraint)                  \
-              node(ConstraintsSetStmt) node(CopyStmt) node(CreateEnumStmt) node(                   \
-                  CreateSchemaStmt) node(CreateSeqStmt) node(CreateStmt) node(ViewStmt)            \
-                  node(CreateTableAsStmt) node(CurrentOfExpr) node(DeallocateStmt) node(           \
-                      DeclareCursorStmt) node(DefElem) node(DeleteStmt) node(DiscardStmt)          \
-                      node(DropStmt) node(ExecuteStmt) node(ExplainStmt) node(FetchStmt) node(     \
-                          Float) node(FuncCall) node(GroupingFunc) node(GroupingSet)               \
-                          node(IndexElem) node(IndexStmt) node(InsertStmt) node(Integer) node(     \
-                              JoinExpr) node(List) node(LockStmt) node(LockingClause)              \
-                              node(MinMaxExpr) node(MultiAssignRef) node(NamedArgExpr) node(       \
-                                  NullTest) node(ParamRef) node(PrepareStmt) node(RangeFunction)   \
-                                  node(RangeSubselect) node(RangeTableFunc) node(RangeTableSample) \
-                                      node(RangeVar) node(RawStmt) node(RenameStmt) node(          \
-                                          ResTarget) node(RowExpr) node(SQLValueFunction)          \
-                                          node(SelectStmt) node(SetToDefault) node(SortBy)         \
-                                              node(String) node(SubLink) node(TableLikeClause)     \
-                                                  node(TransactionStmt) node(TruncateStmt) node(   \
-                                                      TypeCast) node(TypeName) node(UpdateStmt)    \
-                                                      node(VacuumRelation) node(VacuumStmt)        \
-                                                          node(VariableSetStmt)                    \
-                                                              node(VariableShowStmt)               \
-                                                                  node(WindowDef) node(XmlExpr)    \
+#define PGSILO_NODES(node)                                                                        \
+  node(A_ArrayExpr) node(A_Const) node(A_Expr) node(A_Indices) node(A_Indirection)                \
+      node(AlterStatsStmt) node(CreateStatsStmt) node(StatsElem) node(AlterDomainStmt) node(      \
+          AlterEnumStmt) node(AlterObjectSchemaStmt) node(AlterOwnerStmt) node(CreateDomainStmt)  \
+          node(AlterSeqStmt) node(AlterTableCmd) node(AlterTableStmt) node(BoolExpr) node(        \
+              Boolean) node(BooleanTest) node(CaseExpr) node(CaseWhen) node(ClosePortalStmt)      \
+              node(CoalesceExpr) node(CollateClause) node(ColumnDef) node(ColumnRef) node(        \
+                  CommentStmt) node(CommonTableExpr) node(Constraint) node(ConstraintsSetStmt)    \
+                  node(CopyStmt) node(CreateEnumStmt) node(CreateSchemaStmt) node(                \
+                      CreateSeqStmt) node(CreateStmt) node(ViewStmt) node(CreateTableAsStmt)      \
+                      node(CurrentOfExpr) node(DeallocateStmt) node(DeclareCursorStmt) node(      \
+                          DefElem) node(DeleteStmt) node(DiscardStmt) node(DropStmt)              \
+                          node(ExecuteStmt) node(ExplainStmt) node(FetchStmt) node(Float) node(   \
+                              FuncCall) node(GroupingFunc) node(GroupingSet) node(IndexElem)      \
+                              node(IndexStmt) node(InsertStmt) node(Integer) node(JoinExpr) node( \
+                                  List) node(LockStmt) node(LockingClause) node(MinMaxExpr)       \
+                                  node(MultiAssignRef) node(NamedArgExpr) node(NullTest) node(    \
+                                      ParamRef) node(PrepareStmt) node(RangeFunction)             \
+                                      node(RangeSubselect) node(RangeTableFunc) node(             \
+                                          RangeTableSample) node(RangeVar) node(RawStmt)          \
+                                          node(RenameStmt) node(ResTarget) node(RowExpr) node(    \
+                                              SQLValueFunction) node(SelectStmt)                  \
+                                              node(SetToDefault) node(SortBy) node(String) node(  \
+                                                  SubLink) node(TableLikeClause)                  \
+                                                  node(TransactionStmt) node(TruncateStmt) node(  \
+                                                      TypeCast) node(TypeName) node(UpdateStmt)   \
+                                                      node(VacuumRelation) node(VacuumStmt)       \
+                                                          node(VariableSetStmt)                   \
+                                                              node(VariableShowStmt)              \
+                                                                  node(WindowDef) node(XmlExpr)   \
                                                                       node(XmlSerialize)
 #define PGSILO_TAG(type) \
   template <>            \

@@ -90,6 +90,10 @@ const Node* TreeConverter::statement(const PgNode* node) {
       return alter_enum(node_as<::AlterEnumStmt>(node));
     case T_CreateDomainStmt:
       return create_domain(node_as<::CreateDomainStmt>(node));
+    case T_CreateStatsStmt:
+      return create_statistics(node_as<::CreateStatsStmt>(node));
+    case T_AlterStatsStmt:
+      return alter_statistics(node_as<::AlterStatsStmt>(node));
     case T_AlterDomainStmt:
       return alter_domain(node_as<::AlterDomainStmt>(node));
     case T_AlterObjectSchemaStmt:

@@ -108,6 +108,8 @@ class TreeConverter {
   const ast::Node* alter_enum(const ::AlterEnumStmt& from);
   ast::List<const ast::Constraint*> domain_constraints(const ::List* items);
   const ast::Node* create_domain(const ::CreateDomainStmt& from);
+  const ast::Node* create_statistics(const ::CreateStatsStmt& from);
+  const ast::Node* alter_statistics(const ::AlterStatsStmt& from);
   const ast::Node* alter_domain(const ::AlterDomainStmt& from);
   const ast::Node* set_schema(const ::AlterObjectSchemaStmt& from);
   const ast::Node* change_owner(const ::AlterOwnerStmt& from);

@@ -62,6 +62,11 @@ def main():
     print(f"{share:.1%} within a factor of two of PostgreSQL's or of the truth")
     if share < options.least:
         sys.exit("too few")
+    together = [r for r in results if re.search("from (places|pairs)", r[0])]
+    wrong_together = [r for r in wrong if r in together]
+    print(f"{1 - len(wrong_together) / len(together):.1%} of {len(together)} over columns that CREATE STATISTICS names")
+    if len(wrong_together) > 0.05 * len(together):
+        sys.exit("too few of these")
 
 
 if __name__ == "__main__":

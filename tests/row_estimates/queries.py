@@ -26,6 +26,15 @@ TABLES = [
     "insert into events select g, 1 + floor(120000 * power(" + SHARE.format(950706376, 19) + ", 2))::int,"
     " floor(50 * power(" + SHARE.format(1226874159, 23) + ", 3))::int, case when g % 50 <> 0 then g % 1000 end"
     " from generate_series(1, 60000) g",
+    # What a place's town, state and code are says each something of the others; extended statistics tell.
+    "create table places (id int primary key, town int, state int, code text, size int, extra int)",
+    "insert into places select g, t, t / 10, 'code ' || t / 2, case when g % 11 <> 0 then t % 4 end, g % 50"
+    " from (select g, floor(200 * power(" + SHARE.format(48271, 29) + ", 2))::int as t from generate_series(1, 50000) g) s",
+    "create statistics places_town (dependencies, ndistinct) on town, state, code from places",
+    "create statistics places_size (mcv) on state, size, extra from places",
+    "create table pairs (a int, b int, c int)",
+    "insert into pairs select g % 5000, (g % 5000) / 50, g % 7 from generate_series(1, 40000) g",
+    "create statistics pairs_all on a, b, c from pairs",
 ]
 
 
@@ -95,6 +104,34 @@ def event_conditions():
     yield from ("cost is null", "cost < 10", "cost > 990", "cost between 100 and 110")
 
 
+def place_conditions():
+    for town in (0, 3, 50, 199):
+        yield f"town = {town} and state = {town // 10}"
+        yield f"town = {town} and state = {town // 10} and code = 'code {town // 2}'"
+        yield f"code = 'code {town // 2}' and state = {town // 10}"
+        yield f"town in ({town}, 120) and state in ({town // 10}, 12)"
+        yield f"town = {town} and state = 19"
+    for state in (0, 1, 7, 19):
+        for size in (0, 2):
+            yield f"state = {state} and size = {size}"
+            yield f"state = {state} or size = {size}"
+            yield f"state < {state} and size = {size} and extra < 10"
+            yield f"not (state = {state} and size <> {size})"
+        yield f"state = {state} and size is null"
+        yield f"state in ({state}, 3) and size in (1, 3)"
+        yield f"state = {state} and size = 1 and extra = {state}"
+        yield f"(state = {state} and size = 1) or (state = 2 and size = 0)"
+
+
+def pair_conditions():
+    for a in (0, 77, 2500, 4999):
+        yield f"a = {a} and b = {a // 50}"
+        yield f"a = {a} and b = 3"
+        yield f"b = {a // 50} and c = 4"
+        yield f"a = {a} and b = {a // 50} and c = {a % 7}"
+        yield f"a < {a} and b = {a // 50}"
+
+
 JOINS = [
     "select * from orders o join customers c on c.id = o.customer",
     "select * from orders o join customers c on c.id = o.customer where c.region = 'region 0'",
@@ -153,6 +190,14 @@ GROUPS = [
     "select distinct customer from orders where id < 500",
     "select distinct cost from events",
     "select distinct kind, tag from orders",
+    "select town, state, count(*) from places group by town, state",
+    "select town, state, code, count(*) from places group by town, state, code",
+    "select town, code, extra, count(*) from places group by town, code, extra",
+    "select distinct state, code from places",
+    "select town, state, count(*) from places where town < 50 group by town, state",
+    "select a, b, count(*) from pairs group by a, b",
+    "select a, b, c, count(*) from pairs group by a, b, c",
+    "select distinct b, c from pairs",
 ]
 
 
@@ -163,5 +208,9 @@ def queries():
         yield f"select * from customers where {condition}"
     for condition in event_conditions():
         yield f"select * from events where {condition}"
+    for condition in place_conditions():
+        yield f"select * from places where {condition}"
+    for condition in pair_conditions():
+        yield f"select * from pairs where {condition}"
     yield from JOINS
     yield from GROUPS
