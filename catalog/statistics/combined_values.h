@@ -33,12 +33,24 @@ class CombinedValues {
 
  private:
   using Mask = uint32_t;  // of columns_
+  // Of rows that are one behind the other and have one hash.
+  struct Group {
+    size_t first = 0;
+    size_t count = 0;
+  };
+  struct Grouped {
+    std::vector<uint32_t> order;  // the rows by their hashes
+    std::vector<Group> groups;    // of `order`
+  };
+  static Grouped grouped(const std::vector<uint64_t>& hashes);
   double rows_read() const;
   std::vector<uint64_t> together(Mask mask) const;
   std::vector<int16_t> numbers_in(Mask mask) const;
-  double degree(Mask from, size_t to, bool all_read) const;
+  double degree(const Grouped& rows, size_t to, bool all_read) const;
+  void add_dependencies(Mask from, const std::vector<uint64_t>& hashes, double rows,
+                        CombinedSample* to_sample) const;
   void find_common(double rows, CombinedSample& sample, Arena& kept) const;
-  double frequency(size_t column, uint64_t hash) const;
+  std::vector<std::vector<uint64_t>> sorted_hashes() const;
 
   const StatisticsDescriptor& statistics_;
   std::vector<Column> columns_;

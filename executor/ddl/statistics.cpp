@@ -17,7 +17,7 @@ const StatisticsDescriptor* find_statistics(DdlRun& run, const ast::NameList& wr
                                             bool missing_ok) {
   DataDefinition::ObjectName name = object_name(run, written);
   const CatalogSnapshot& snapshot = run.catalog().snapshot();
-  std::vector<Oid> schemas = run.catalog().search_path();
+  std::vector<Oid> schemas = run.catalog().name_path().schemas;
   if (!name.schema.empty()) {
     const SchemaDescriptor* schema = run.catalog().find_schema(name.schema);
     if (schema == nullptr) throw undefined_schema(name.schema);

@@ -125,7 +125,7 @@ Datum statistics_is_visible(EvalContext& context, const Datum* a) {
   auto found = find_statistics(context, a);
   if (found == nullptr) return Datum();
   const CatalogView& catalog = context.execution->told_catalog();
-  for (Oid schema : catalog.search_path()) {
+  for (Oid schema : catalog.name_path().schemas) {
     if (auto first = catalog.snapshot().find<StatisticsDescriptor>(schema, found->name))
       return Datum::of_bool(first == found);
   }

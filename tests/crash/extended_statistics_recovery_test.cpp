@@ -7,10 +7,9 @@ namespace {
 class ExtendedStatisticsRecovery : public DefinitionBed {
  protected:
   static void define(testing::SqlSession& session) {
-    for (const char* sql : {"CREATE TABLE t (a int, b int, c text)",
-                            "CREATE STATISTICS pair (mcv) ON c, a FROM t",
-                            "CREATE STATISTICS other ON a, b FROM t",
-                            "ALTER STATISTICS pair SET STATISTICS 7"}) {
+    for (const char* sql :
+         {"CREATE TABLE t (a int, b int, c text)", "CREATE STATISTICS pair (mcv) ON c, a FROM t",
+          "CREATE STATISTICS other ON a, b FROM t", "ALTER STATISTICS pair SET STATISTICS 7"}) {
       EXPECT_NE(session.run(sql).substr(0, 5), "ERROR") << sql;
     }
   }
