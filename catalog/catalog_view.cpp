@@ -83,7 +83,7 @@ const std::string& CatalogView::name_temporary_schema() {
     throw SqlError(sqlstate::invalid_table_definition,
                    "temporary objects can only be made by a session");
   }
-  temporary_->take(catalog_->temporary_numbers(), *catalog_->snapshot());
+  temporary_->take(catalog_->temporary_numbers(), {catalog_->snapshot(), snapshot_});
   update_temporary_number();
   return temporary_->name();
 }
@@ -142,6 +142,14 @@ std::shared_ptr<const TypeDescriptor> CatalogView::find_type(std::string_view sc
     if (auto type = snapshot_->find<TypeDescriptor>(candidate, name)) return type;
   }
   return nullptr;
+}
+
+bool CatalogView::hides_built_in(const TypeDescriptor& type) const {
+  const SchemaDescriptor* temporary = implicit_temporary_schema();
+  if (temporary != nullptr && temporary->oid == type.schema) return true;
+  auto catalog = std::ranges::find(path_.schemas, Oid{system_oid::schema_pg_catalog});
+  return catalog != path_.schemas.end() &&
+         std::find(path_.schemas.begin(), catalog, type.schema) != catalog;
 }
 
 std::shared_ptr<const TableDescriptor> CatalogView::newest_committed(Oid oid) const {

@@ -63,6 +63,8 @@ class CatalogView {
   // A type that a user made, of arrays of one too; names as find_table().
   std::shared_ptr<const TypeDescriptor> find_type(std::string_view schema,
                                                   std::string_view name) const;
+  // Of one that was found by the path: whether its schema is searched before pg_catalog.
+  bool hides_built_in(const TypeDescriptor& type) const;
   std::shared_ptr<const TypeDescriptor> find_type(Oid oid) const {
     return snapshot_->find<TypeDescriptor>(oid);
   }

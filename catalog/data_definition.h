@@ -137,7 +137,7 @@ struct TableDefinition {
   std::string schema;  // empty: the search path's first
   std::string name;
   RelationPersistence persistence = RelationPersistence::permanent;
-  OnCommit on_commit = OnCommit::preserve_rows;
+  std::optional<OnCommit> on_commit;  // of temporary ones
   std::vector<ColumnDefinition> columns;
   std::vector<IndexDefinition> keys;  // constraints, in the order written
   std::vector<CheckDefinition> checks;

@@ -11,10 +11,11 @@ const TypeInfo* find_named_type(const CatalogView& catalog,
                                 std::span<const std::string_view> name) {
   std::string_view schema = name.size() > 1 ? name[name.size() - 2] : std::string_view();
   if (!schema.empty() && catalog.find_schema(schema) == nullptr) throw undefined_schema(schema);
-  if (schema.empty() || schema == "pg_catalog") {
+  std::shared_ptr<const TypeDescriptor> found = catalog.find_type(schema, name.back());
+  bool is_hidden = found != nullptr && schema.empty() && catalog.hides_built_in(*found);
+  if ((schema.empty() && !is_hidden) || schema == "pg_catalog") {
     if (const TypeInfo* type = find_type_by_name(name.back())) return type;
   }
-  std::shared_ptr<const TypeDescriptor> found = catalog.find_type(schema, name.back());
   if (found == nullptr) return nullptr;
   const UserType& values = *found->values;
   return found->array_name == name.back() ? &values.array_type() : &values.type();
@@ -27,7 +28,8 @@ std::string shown_type(const CatalogView& catalog, Oid type) {
   Arena arena(256);
   std::string name(quote_identifier(named->name, arena));
   if (type == named->array_oid) name += "[]";
-  if (catalog.find_type({}, named->name) == named) return name;
+  std::string_view words[] = {named->name};
+  if (find_named_type(catalog, words) == &named->values->type()) return name;
   return concat(quote_identifier(named->schema_name, arena), ".", name);
 }
 

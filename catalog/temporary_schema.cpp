@@ -21,11 +21,14 @@ bool is_empty(const CatalogSnapshot& catalog, unsigned number) {
 
 }  // namespace
 
-unsigned TemporaryNumbers::take(const CatalogSnapshot& newest) {
+unsigned TemporaryNumbers::take(Snapshots snapshots) {
   std::lock_guard lock(mutex_);
   for (unsigned number = 1;; ++number) {
     if (number > taken_.size()) taken_.push_back(false);
-    if (taken_[number - 1] || !is_empty(newest, number)) continue;
+    bool is_free = !taken_[number - 1] && std::ranges::all_of(snapshots, [&](const auto& each) {
+      return is_empty(*each, number);
+    });
+    if (!is_free) continue;
     taken_[number - 1] = true;
     return number;
   }
@@ -49,11 +52,11 @@ TemporarySchema::~TemporarySchema() {
 
 bool TemporarySchema::is_name(std::string_view schema) { return schema.starts_with(name_prefix); }
 
-void TemporarySchema::take(TemporaryNumbers& numbers, const CatalogSnapshot& newest) {
+void TemporarySchema::take(TemporaryNumbers& numbers, TemporaryNumbers::Snapshots snapshots) {
   if (is_taken()) return;
   std::string name;
   name.reserve(2 * name_prefix.size() + 10);  // nothing is thrown behind take()
-  number_ = numbers.take(newest);
+  number_ = numbers.take(snapshots);
   numbers_ = &numbers;
   name.append(name_prefix).append(std::to_string(number_));
   name_ = std::move(name);

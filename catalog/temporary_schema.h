@@ -2,6 +2,8 @@
 // number is taken with the first object and given back when the session is over.
 #pragma once
 
+#include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -14,8 +16,11 @@ class CatalogSnapshot;
 // Which numbers sessions have. Thread safety: any thread.
 class TemporaryNumbers {
  public:
-  // The least one that nobody has; nor is anything left in its schema in `newest`.
-  unsigned take(const CatalogSnapshot& newest);
+  // The newest, and the one that the session works with: in an older one there may be what another
+  // session has left and taken away since.
+  using Snapshots = std::initializer_list<std::shared_ptr<const CatalogSnapshot>>;
+  // The least one that nobody has; nor does any of the snapshots show anything left in its schema.
+  unsigned take(Snapshots snapshots);
   void give_back(unsigned number);
 
  private:
@@ -36,7 +41,7 @@ class TemporarySchema {
   static bool is_name(std::string_view schema);
 
   bool is_taken() const { return numbers_ != nullptr; }
-  void take(TemporaryNumbers& numbers, const CatalogSnapshot& newest);
+  void take(TemporaryNumbers& numbers, TemporaryNumbers::Snapshots snapshots);
   // "pg_temp_3"; empty: no number is taken.
   const std::string& name() const { return name_; }
   // 3; 0 likewise.

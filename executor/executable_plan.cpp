@@ -99,6 +99,15 @@ bool ExecutablePlan::still_valid(const CatalogView& view, int64_t now_us) const 
   return rests_on_the_same(view) && fits_sizes(now_us);
 }
 
+bool ExecutablePlan::reads_tables() const { return !compiled_->planned->tables.empty(); }
+
+bool ExecutablePlan::reads(uint32_t table) const {
+  return std::ranges::find(compiled_->planned->tables, table, &TableDescriptor::oid) !=
+         compiled_->planned->tables.end();
+}
+
+bool ExecutablePlan::locks_rows() const { return !compiled_->planned->lock_clause.empty(); }
+
 bool ExecutablePlan::lock_tables(Transaction& transaction) const {
   const PlannedStatement& planned = *compiled_->planned;
   for (size_t i = 0; i < planned.tables.size(); ++i) {

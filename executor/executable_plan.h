@@ -66,6 +66,10 @@ class ExecutablePlan {
   // with no ANALYZE since; that is looked at once in a while (`now_us`, of any clock). Cheap when
   // the versions agree.
   bool still_valid(const CatalogView& view, int64_t now_us) const;
+  bool reads_tables() const;
+  bool reads(uint32_t table) const;
+  // FOR UPDATE and the like.
+  bool locks_rows() const;
   // In a block: gains the locks that running it takes of its tables, for whoever tells what it
   // returns before it runs. False: a table is not as the plan takes it any more.
   bool lock_tables(Transaction& transaction) const;

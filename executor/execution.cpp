@@ -152,8 +152,9 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   run_->is_open = true;
   run_->changes_rows = true;
   // Changes are made at once; and what one statement reads fits together, whenever it is fetched.
-  if (state.root == nullptr || state.plan->kind() == StatementKind::dml ||
-      state.transaction().isolation() == Isolation::read_committed) {
+  bool fits_together =
+      state.transaction().isolation() != Isolation::read_committed || !state.plan->reads_tables();
+  if (state.root == nullptr || state.plan->kind() == StatementKind::dml || !fits_together) {
     bool done =
         state.root == nullptr ? run_->run_command(sink, limit) : run_->run_whole(sink, limit);
     run_->is_whole = true;

@@ -11,6 +11,8 @@
 
 namespace pgsilo {
 
+struct TableDescriptor;
+
 // Valid until the session prepares or forgets a statement.
 struct PreparedStatementInfo {
   std::string_view name;
@@ -42,6 +44,8 @@ class SessionCursors {
  public:
   virtual ~SessionCursors() = default;
   virtual std::vector<CursorInfo> cursors() const = 0;
+  // 55006 if one of them is still to read rows of the table, which the command would change.
+  virtual void refuse_in_use(const TableDescriptor& table, std::string_view command) const = 0;
 };
 
 }  // namespace pgsilo

@@ -88,10 +88,14 @@ void CatalogWrite::rest_on_schema(Oid schema) {
 
 bool CatalogWrite::skip_missing_schema(std::string_view schema, bool if_exists) {
   if (schema.empty() || view_.find_schema(schema) != nullptr) return false;
+  report_missing_schema(schema, if_exists);
+  return true;
+}
+
+void CatalogWrite::report_missing_schema(std::string_view schema, bool if_exists) {
   if (!if_exists) throw undefined_schema(schema);
   notice(sqlstate::successful_completion,
          concat("schema \"", schema, "\" does not exist, skipping"));
-  return true;
 }
 
 void CatalogWrite::remove_row(system_oid::Table table, std::initializer_list<int64_t> key) {

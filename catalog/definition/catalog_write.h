@@ -49,6 +49,7 @@ class CatalogWrite {
   void rest_on_schema(Oid schema);
   // True, with a notice, if there is no such schema and that is no error.
   bool skip_missing_schema(std::string_view schema, bool if_exists);
+  void report_missing_schema(std::string_view schema, bool if_exists);
   // "t", "public.t" where it is not visible.
   std::string shown_name(const TableDescriptor& relation) const;
   // "table t", "view v", "sequence s".

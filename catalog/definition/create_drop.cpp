@@ -46,6 +46,12 @@ std::vector<IndexDefinition> distinct_keys(const TableDefinition& from) {
   return keys;
 }
 
+void check_on_commit(const TableDefinition& from, RelationPersistence persistence) {
+  if (!from.on_commit || persistence == RelationPersistence::temporary) return;
+  throw SqlError(sqlstate::invalid_table_definition,
+                 "ON COMMIT can only be used on temporary tables");
+}
+
 }  // namespace
 
 void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exists,
@@ -62,6 +68,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
            concat("relation \"", from.name, "\" already exists, skipping"));
     return;
   }
+  check_on_commit(from, persistence);
   check_column_names(from.columns);
   std::vector<IndexDefinition> keys = distinct_keys(from);
   check_name_free(schema.oid, from.name);
@@ -75,7 +82,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   table.schema_name = schema.name;
   table.name = from.name;
   table.persistence = persistence;
-  table.on_commit = from.on_commit;
+  table.on_commit = from.on_commit.value_or(OnCommit::preserve_rows);
   table.options = from.options;
   for (const ColumnDefinition& column : from.columns) add_column_to(table, column);
   TakenNames taken;

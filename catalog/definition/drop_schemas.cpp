@@ -13,8 +13,13 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
                                    bool cascade) {
   std::vector<SchemaDescriptor> schemas;
   for (std::string_view name : names) {
-    if (skip_missing_schema(name, if_exists)) continue;
-    const SchemaDescriptor& schema = *view_.find_schema(name);
+    // pg_temp stands for the schema of what is in it only.
+    const SchemaDescriptor* found = view_.snapshot().find_schema(name);
+    if (found == nullptr) {
+      report_missing_schema(name, if_exists);
+      continue;
+    }
+    const SchemaDescriptor& schema = *found;
     Oid oid = schema.oid;
     if (oid < Catalog::first_user_oid && oid != system_oid::schema_public) {
       throw SqlError(

@@ -51,7 +51,7 @@ class AlterTable final : public DdlCommand {
     if (table == nullptr) return;
     if (syntax.object_kind == ast::ObjectKind::view)
       throw SqlError(sqlstate::wrong_object_type, concat("\"", table->name, "\" is not a view"));
-    run.refuse_pending_events(*table, tag());
+    run.refuse_in_use(*table, tag());
     Oid oid = table->oid;
     refuse_second_types(syntax);
     ColumnReferences references;

@@ -63,7 +63,7 @@ CommentAddress domain_constraint_address(DdlRun& run, const ast::NameList& words
 }
 
 CommentAddress schema_address(DdlRun& run, std::string_view name) {
-  const SchemaDescriptor* schema = run.catalog().find_schema(name);
+  const SchemaDescriptor* schema = run.catalog().snapshot().find_schema(name);  // not pg_temp
   if (schema == nullptr) throw undefined_schema(name);
   return {{system_oid::pg_namespace, schema->oid}};
 }

@@ -62,7 +62,8 @@ class CreateIndex final : public DdlCommand {
           .detail(
               concat("This operation is not supported for ", is_view ? "views" : "sequences", "."));
     }
-    run.refuse_pending_events(*table, tag());
+    run.refuse_foreign_temporary(*table, "create indexes on");
+    run.refuse_in_use(*table, tag());
     IndexDefinition index;
     index.name = syntax.name;
     index.unique = syntax.unique;

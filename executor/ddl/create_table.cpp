@@ -20,11 +20,8 @@ RelationPersistence persistence_of(const ast::RangeVar& relation) {
                                                             : RelationPersistence::permanent;
 }
 
-OnCommit on_commit_of(ast::OnCommit written, RelationPersistence persistence) {
-  if (written != ast::OnCommit::none && persistence != RelationPersistence::temporary) {
-    throw SqlError(sqlstate::invalid_table_definition,
-                   "ON COMMIT can only be used on temporary tables");
-  }
+std::optional<OnCommit> on_commit_of(ast::OnCommit written) {
+  if (written == ast::OnCommit::none) return {};
   if (written == ast::OnCommit::drop) return OnCommit::drop;
   return written == ast::OnCommit::delete_rows ? OnCommit::delete_rows : OnCommit::preserve_rows;
 }
@@ -56,7 +53,7 @@ class CreateTable final : public DdlCommand {
     table.schema = run.schema_of(*syntax.relation);
     table.name = syntax.relation->name;
     table.persistence = persistence_of(*syntax.relation);
-    table.on_commit = on_commit_of(syntax.on_commit, table.persistence);
+    table.on_commit = on_commit_of(syntax.on_commit);
     table.options = define_options(run, syntax.options, StorageOptionsOf::table);
     std::vector<const ast::Constraint*> checks;
     std::vector<ForeignKey> foreign_keys;
@@ -174,7 +171,7 @@ class CreateTableAs final : public DdlCommand {
     table.schema = run.schema_of(*into.relation);
     table.name = into.relation->name;
     table.persistence = persistence_of(*into.relation);
-    table.on_commit = on_commit_of(into.on_commit, table.persistence);
+    table.on_commit = on_commit_of(into.on_commit);
     table.options = define_options(run, into.options, StorageOptionsOf::table);
     std::span<const ResultColumn> columns = query_->result_columns();
     if (into.columns.size() > columns.size()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/constraint/referential_actions.h"
+#include "executor/session_statements.h"
 #include "sql/internal_error.h"
 
 namespace pgsilo {
@@ -90,7 +91,9 @@ const TableDescriptor* DdlRun::find_kind(RelationKind kind, std::string_view wor
   throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a ", word));
 }
 
-void DdlRun::refuse_pending_events(const TableDescriptor& table, std::string_view command) {
+void DdlRun::refuse_in_use(const TableDescriptor& table, std::string_view command) {
+  const SessionCursors* cursors = state_.session.cursors;
+  if (cursors != nullptr) cursors->refuse_in_use(table, command);
   const ReferentialActions* references = state_.session.references;
   if (references != nullptr) references->refuse_pending(table, command);
 }

@@ -59,7 +59,7 @@ class Drop final : public DdlCommand {
       case ast::ObjectKind::table:
         for (const DataDefinition::ObjectName& name : names) {
           const TableDescriptor* table = run.catalog().find_table(name.schema, name.name);
-          if (table != nullptr) run.refuse_pending_events(*table, tag());
+          if (table != nullptr) run.refuse_in_use(*table, tag());
         }
         return run.finish(run.definition().drop_tables(
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
@@ -88,11 +88,11 @@ class Drop final : public DdlCommand {
   void drop_schemas(DdlRun& run, const std::vector<std::string_view>& names) const {
     const auto& syntax = this->syntax<ast::DropStmt>();
     for (std::string_view name : names) {
-      const SchemaDescriptor* schema = run.catalog().find_schema(name);
+      const SchemaDescriptor* schema = run.catalog().snapshot().find_schema(name);
       if (schema == nullptr) continue;
       for (const auto& [oid, table] : run.catalog().snapshot().tables()) {
         if (table->schema == schema->oid && table->kind == RelationKind::table)
-          run.refuse_pending_events(*table, "DROP TABLE");
+          run.refuse_in_use(*table, "DROP TABLE");
       }
     }
     run.finish(run.definition().drop_schemas(names, syntax.missing_ok,

@@ -98,7 +98,7 @@ void add_foreign_key(DdlRun& run, Oid table, const ast::Constraint& syntax, std:
 void refuse_pending_references(DdlRun& run, Oid table, std::string_view name) {
   const ConstraintDescriptor* constraint = run.table(table).find_constraint(name);
   if (constraint != nullptr && constraint->foreign_key) {
-    run.refuse_pending_events(run.table(constraint->foreign_key->referenced_table), "ALTER TABLE");
+    run.refuse_in_use(run.table(constraint->foreign_key->referenced_table), "ALTER TABLE");
   }
 }
 

@@ -36,6 +36,7 @@ class AlterSequence final : public DdlCommand {
     const auto& syntax = this->syntax<ast::AlterSequenceStmt>();
     const TableDescriptor* sequence = run.find_sequence(*syntax.sequence, syntax.missing_ok);
     if (sequence == nullptr) return;
+    require_own_rows(run.catalog(), *sequence);
     Oid oid = sequence->oid;
     SequenceClauses clauses = read_sequence_options(run, syntax.options);
     run.finish(run.definition().alter_sequence(oid, clauses.options, clauses.owner));

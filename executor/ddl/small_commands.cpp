@@ -19,7 +19,7 @@ class Truncate final : public DdlCommand {
     for (const ast::RangeVar* name : syntax<ast::TruncateStmt>().relations) {
       const TableDescriptor& table = *run.find_table(*name);
       run.refuse_foreign_temporary(table, "truncate");
-      run.refuse_pending_events(table, "TRUNCATE");
+      run.refuse_in_use(table, "TRUNCATE");
       Oid oid = table.oid;
       if (std::find(tables.begin(), tables.end(), oid) == tables.end()) tables.push_back(oid);
     }

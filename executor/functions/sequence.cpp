@@ -13,14 +13,11 @@
 namespace pgsilo::functions {
 namespace {
 
-const TableDescriptor& find_sequence(EvalContext& context, Datum relation) {
+const TableDescriptor& find_any_sequence(EvalContext& context, Datum relation) {
   const CatalogView& catalog = *context.execution->catalog;
   auto oid = static_cast<Oid>(relation.i64);
   const TableDescriptor* table = catalog.find_table(oid);
-  if (table != nullptr && table->kind == RelationKind::sequence) {
-    require_own_rows(catalog, *table);
-    return *table;
-  }
+  if (table != nullptr && table->kind == RelationKind::sequence) return *table;
   const IndexDescriptor* index = catalog.snapshot().find_index(oid);
   if (table == nullptr && index == nullptr) {
     throw SqlError(sqlstate::internal_error, concat("could not open relation with OID ", oid));
@@ -28,6 +25,12 @@ const TableDescriptor& find_sequence(EvalContext& context, Datum relation) {
   throw SqlError(
       sqlstate::wrong_object_type,
       concat("\"", table != nullptr ? table->name : index->name, "\" is not a sequence"));
+}
+
+const TableDescriptor& find_sequence(EvalContext& context, Datum relation) {
+  const TableDescriptor& sequence = find_any_sequence(context, relation);
+  require_own_rows(*context.execution->catalog, sequence);
+  return sequence;
 }
 
 void check(TransactionStatus status) {
@@ -82,8 +85,12 @@ Datum lastval(EvalContext& context, const Datum*) {
                  "lastval is not yet defined in this session");
 }
 
+// NULL of another session's.
 Datum last_value(EvalContext& context, const Datum* a) {
-  const TableDescriptor& sequence = find_sequence(context, a[0]);
+  const CatalogView& catalog = *context.execution->catalog;
+  const TableDescriptor& sequence = find_any_sequence(context, a[0]);
+  if (catalog.is_foreign_temporary(*catalog.snapshot().find_schema(sequence.schema)))
+    return Datum();
   Epoch epoch;
   SequencePosition position = sequence.sequence->state->show(&epoch);
   context.execution->transaction->rest_on(epoch);

@@ -51,7 +51,8 @@ class RecursiveUnion final : public Operator {
         for (size_t i = 0; i < row_.size(); ++i) at(compiled_.output[i]) = row_[i];
         return true;
       }
-      if (!work_table_.begin_step()) return false;
+      // Where the first term has no rows, there is a step nonetheless.
+      if (!work_table_.begin_step() && !in_first_term_) return false;
       in_first_term_ = false;
       right_->open();
     }

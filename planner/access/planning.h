@@ -39,9 +39,9 @@ struct StatementPlanning {
   int32_t execution_parameters = 0;
   int32_t subplans = 0;
   std::vector<const PlanNode*> cte_plans = {};  // of materialised WITH queries, by number
-  std::vector<double> work_table_rows = {};   // of each work table so far: how many it begins with
-  std::vector<PlanNode*> nodes = {};          // every node made
-  std::vector<const PlanNode*> ordered = {};  // somebody rests on the order of their rows
+  std::vector<double> work_table_rows = {};     // of each work table so far: of a step
+  std::vector<PlanNode*> nodes = {};            // every node made
+  std::vector<const PlanNode*> ordered = {};    // somebody rests on the order of their rows
   // Of what is no table, once it is planned: how many rows it has.
   std::unordered_map<const BoundRelation*, double> planned_rows = {};
   // Of tables that were asked about: all of a plan rests on the same.

@@ -101,6 +101,7 @@ BoundQuery* bind_recursive_query(Scope& scope, const ast::SelectStmt& select, si
   scope.pending[number].state = PendingCte::State::first_term;
   BoundQuery* query =
       bind_set_operation(scope.binding, select, &scope, [&](const BoundQuery& left) {
+        check_cte_columns(scope, item, left);
         cte.columns = columns_of_first_term(scope, left, item);
         scope.pending[number].state = PendingCte::State::recursive_term;
       });

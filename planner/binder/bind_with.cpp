@@ -22,14 +22,6 @@ void check_supported(Scope& scope, const ast::CommonTableExpr& item) {
   throw_unsupported(UnsupportedFeature::data_modifying_cte, scope.position(item.location));
 }
 
-void check_column_names(Scope& scope, const ast::CommonTableExpr& item, const BoundQuery& query) {
-  if (item.columns.size() <= static_cast<size_t>(query.visible_targets)) return;
-  throw SqlError(sqlstate::invalid_column_reference,
-                 concat("WITH query \"", item.name, "\" has ", query.visible_targets,
-                        " columns available but ", item.columns.size(), " columns specified"))
-      .at(scope.position(item.location));
-}
-
 // `number`: its place in the scope's.
 void bind_cte(Scope& scope, const ast::CommonTableExpr& item, BoundCte& cte, size_t number) {
   check_supported(scope, item);
@@ -42,7 +34,7 @@ void bind_cte(Scope& scope, const ast::CommonTableExpr& item, BoundCte& cte, siz
                                         : bind_query(binding, select, &scope);
   cte.calls_volatile = binding.calls_volatile;
   binding.calls_volatile |= volatile_before;
-  check_column_names(scope, item, *query);
+  check_cte_columns(scope, item, *query);
   cte.written_columns = static_cast<int32_t>(item.columns.size());
   cte.columns = columns_of(scope.arena(), *query, item.columns);
   cte.reads_outer_query = reads_outer(*query);
@@ -84,6 +76,14 @@ Scope& owner_of(Scope& scope, const FoundCte& found) {
 }
 
 }  // namespace
+
+void check_cte_columns(Scope& scope, const ast::CommonTableExpr& item, const BoundQuery& query) {
+  if (item.columns.size() <= static_cast<size_t>(query.visible_targets)) return;
+  throw SqlError(sqlstate::invalid_column_reference,
+                 concat("WITH query \"", item.name, "\" has ", query.visible_targets,
+                        " columns available but ", item.columns.size(), " columns specified"))
+      .at(scope.position(item.location));
+}
 
 PendingCte& pending_of(Scope& scope, const FoundCte& found) {
   Scope& owner = owner_of(scope, found);

@@ -24,6 +24,8 @@ struct FoundCte {
 FoundCte find_cte(Scope& scope, std::string_view name);
 // Of WITH RECURSIVE.
 PendingCte& pending_of(Scope& scope, const FoundCte& found);
+// 42P10: more names of columns than the query has columns.
+void check_cte_columns(Scope& scope, const ast::CommonTableExpr& item, const BoundQuery& query);
 // Of WITH RECURSIVE, not bound yet: binds it. False: that is going on, and it names itself.
 bool bind_pending_cte(Scope& scope, const FoundCte& found);
 // A name of itself, at `location`. 42P19 where that must not stand.

@@ -123,6 +123,8 @@ std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
     if (constraint.type != ConstraintType::check) continue;
     checks.push_back({constraint.name, read_expression(binding, constraint.check, columns)});
   }
+  // As PostgreSQL; the order in which they were made says nothing.
+  std::ranges::sort(checks, {}, &CheckConstraint::name);
   checks.insert(checks.end(), target.checks.begin(), target.checks.end());
   return binding.arena.copy_span(checks);
 }

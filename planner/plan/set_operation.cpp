@@ -8,6 +8,7 @@
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
 #include "planner/plan/recursion_nodes.h"
+#include "planner/plan/transaction_plan.h"
 
 namespace pgsilo {
 
@@ -115,7 +116,8 @@ const PlanNode* plan_recursion(StatementPlanning& statement, QueryContext* paren
   node->left = plan_side(context, *query.left, query.left_columns);
   // The recursive term's scan finds it by the number.
   node->work_table = cte.work_table = static_cast<int32_t>(statement.work_table_rows.size());
-  statement.work_table_rows.push_back(node->left->rows);
+  statement.work_table_rows.push_back(node->left->rows *
+                                      statement.settings.recursive_worktable_factor);
   node->right = plan_side(context, *query.right, query.right_columns);
   set_columns(statement, *node, node->left);
   estimate_recursion(*node);

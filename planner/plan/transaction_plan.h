@@ -118,6 +118,7 @@ struct PlannerSettings {
   int32_t statistics_target = limits::statistics_target;
   bool enable_hash_aggregate = true;
   bool enable_sort = true;
+  double recursive_worktable_factor = 10;
   size_t work_mem_bytes = size_t{4} << 20;
   size_t hash_memory_bytes = size_t{8} << 20;  // the same for hash tables
   std::span<const std::string> search_path;    // empty: public

@@ -214,10 +214,48 @@ class SublinkJoins {
 
 }  // namespace
 
+namespace {
+
+// An inner join's conditions that have subqueries, which say the same in WHERE, go to `moved`.
+const FromItem* without_sublinks(Arena& arena, const FromItem* item,
+                                 std::vector<const BoundExpression*>& moved) {
+  if (item->relation >= 0 || item->join_type != JoinType::inner) return item;
+  std::vector<const BoundExpression*> conjuncts;
+  if (item->condition != nullptr) split_conjuncts(item->condition, conjuncts);
+  auto behind = std::stable_partition(conjuncts.begin(), conjuncts.end(),
+                                      [](const auto* each) { return !has_sublink(*each); });
+  auto* copy = arena.make<FromItem>(*item);
+  moved.insert(moved.end(), behind, conjuncts.end());
+  if (behind != conjuncts.end()) {
+    conjuncts.erase(behind, conjuncts.end());
+    copy->condition =
+        conjuncts.empty() ? nullptr : make_boolean_list(arena, BooleanOperator::and_, conjuncts);
+  }
+  copy->left = without_sublinks(arena, item->left, moved);
+  copy->right = without_sublinks(arena, item->right, moved);
+  return copy;
+}
+
+const BoundQuery& with_sublinks_in_where(Arena& arena, const BoundQuery& query) {
+  std::vector<const BoundExpression*> moved{query.where};
+  std::vector<const FromItem*> from;
+  for (const FromItem* item : query.from) from.push_back(without_sublinks(arena, item, moved));
+  if (moved.size() == 1) return query;
+  if (query.where == nullptr) moved.erase(moved.begin());
+  auto* rewritten = arena.make<BoundQuery>(query);
+  rewritten->from = arena.copy_span(from);
+  rewritten->where = make_boolean_list(arena, BooleanOperator::and_, moved);
+  return *rewritten;
+}
+
+}  // namespace
+
 const BoundQuery* join_sublinks(Arena& arena, ConstantEvaluator* evaluator,
                                 const BoundQuery& query) {
-  if (query.where == nullptr || query.from.empty() || !has_sublink(*query.where)) return &query;
-  return SublinkJoins(arena, evaluator, query).run();
+  if (query.from.empty()) return &query;
+  const BoundQuery& rewritten = with_sublinks_in_where(arena, query);
+  if (rewritten.where == nullptr || !has_sublink(*rewritten.where)) return &rewritten;
+  return SublinkJoins(arena, evaluator, rewritten).run();
 }
 
 }  // namespace pgsilo

@@ -1,5 +1,5 @@
-// EXISTS and IN (SELECT ...) in WHERE as joins, which can use indexes and choose their order.
-// Thread safety: none; the arena's.
+// EXISTS and IN (SELECT ...) in WHERE, and in ON of inner joins, as joins, which can use indexes
+// and choose their order. Thread safety: none; the arena's.
 #pragma once
 
 #include "base/arena.h"

@@ -88,7 +88,8 @@ uint64_t Cursor::forward(uint64_t count, const Pull& pull, ResultSink* sink) {
 }
 
 uint64_t Cursor::backward(uint64_t count, ResultSink* sink) {
-  require_scroll();
+  bool stays = position_ == 0 && sink == nullptr && count == UINT64_MAX;
+  if (!stays) require_scroll();
   uint64_t before = std::min(position_ == 0 ? 0 : position_ - 1, made_);
   uint64_t passed = std::min(count, before);
   uint64_t first = before - passed + 1;

@@ -72,10 +72,16 @@ SqlError no_cursor(std::string_view name) {
 }  // namespace
 
 void SessionCommands::describe_declare(PreparedStatement& statement,
-                                       const ast::DeclareCursorStmt& declare) {
+                                       const ast::DeclareCursorStmt& declare,
+                                       bool parameters_allowed) {
   statement.declared = runner_->prepare_node(statement.text, &query_of(declare),
-                                             statement.declared_types, /*parameters_allowed=*/true);
+                                             statement.declared_types, parameters_allowed);
   statement.parameter_types = statement.declared->parameter_types;
+}
+
+void SessionCommands::follow_cursor(PreparedStatement& statement) {
+  if (const auto* fetch = ast::try_as<ast::FetchStmt>(statement.node))
+    describe_fetch(statement, *fetch);
 }
 
 // Of a cursor that is not there nothing is told, and running it says so.
@@ -111,6 +117,7 @@ std::string_view SessionCommands::declare(const Portal& portal,
   }
   runner_->revalidate(*made->statement);
   runner_->choose_plan(*made, false);
+  runner_->check_permitted(*made->statement->plan);
   Cursor::Properties properties;
   properties.scrolls = !statement.no_scroll && query.locking.empty();
   properties.is_binary = statement.binary;
@@ -120,7 +127,7 @@ std::string_view SessionCommands::declare(const Portal& portal,
   made->cursor = std::make_unique<Cursor>(made->statement->result_columns, state_.context,
                                           std::move(properties));
   state_.portals.add(statement.name, made);
-  if (query.locking.empty()) runner_->open_cursor(*made);
+  runner_->open_cursor(*made);
   return "DECLARE CURSOR";
 }
 
@@ -177,10 +184,14 @@ std::string_view SessionCommands::close_portal(const ast::ClosePortalStmt& state
   return "CLOSE CURSOR";
 }
 
-// Under READ COMMITTED others change what it shows, too, so all of it is made at once.
+// What the transaction changes from here on is not seen. Under READ COMMITTED others change what it
+// shows, too, so all of it is made at once, unless it reads no table, or locks its rows: those are
+// the newest ones when they are fetched.
 void StatementRunner::open_cursor(Portal& portal) {
   state_.transactions.open();
-  if (state_.transactions.storage().isolation() == Isolation::read_committed)
+  const ExecutablePlan& plan = *portal.statement->plan;
+  bool shows_changes = plan.reads_tables() && !plan.locks_rows();
+  if (shows_changes && state_.transactions.storage().isolation() == Isolation::read_committed)
     return portal.cursor->complete([&](uint64_t count) { return pull(portal, count); });
   start(portal);
   portal.execution->begin();

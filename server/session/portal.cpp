@@ -1,9 +1,11 @@
 #include "server/session/portal.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/append.h"
 #include "base/memory_budget.h"
+#include "catalog/descriptors.h"
 #include "executor/execution.h"
 #include "executor/held_rows.h"
 #include "server/limits.h"
@@ -185,6 +187,18 @@ void Portals::settle_held(bool committed) {
   for (const auto& [name, portal] : named_) {
     if (is_settled(*portal)) portal->cursor->holding = Cursor::Holding::held;
   }
+}
+
+void Portals::refuse_in_use(const TableDescriptor& table, std::string_view command) const {
+  auto reads = [&](const Portal& portal) {
+    return portal.execution != nullptr && portal.plan->reads(table.oid);
+  };
+  bool unused = (unnamed_ == nullptr || !reads(*unnamed_)) &&
+                std::ranges::none_of(named_, [&](const auto& each) { return reads(*each.second); });
+  if (unused) return;
+  throw SqlError(sqlstate::object_in_use,
+                 concat("cannot ", command, " \"", table.name,
+                        "\" because it is being used by active queries in this session"));
 }
 
 std::vector<CursorInfo> Portals::cursors() const {

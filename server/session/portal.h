@@ -77,6 +77,7 @@ class Portals final : public SessionCursors {
   void settle_held(bool committed);
   // SessionCursors: those of Bind, too.
   std::vector<CursorInfo> cursors() const override;
+  void refuse_in_use(const TableDescriptor& table, std::string_view command) const override;
   // Every portal added from now on has this number or a higher one.
   uint64_t next_number() const { return next_number_; }
   void remove_since(uint64_t number);

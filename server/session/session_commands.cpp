@@ -8,6 +8,7 @@
 #include "catalog/named_relation.h"
 #include "catalog/named_type.h"
 #include "executor/held_rows.h"
+#include "planner/binder/parameters.h"
 #include "server/session/setting_statement.h"
 #include "sql/ast/ast.h"
 #include "sql/ast/make_node.h"
@@ -111,7 +112,11 @@ bool SessionCommands::is_command(const ast::Node& node) {
   }
 }
 
-void SessionCommands::describe(PreparedStatement& statement) {
+void SessionCommands::describe(PreparedStatement& statement, bool parameters_allowed) {
+  if (const auto* declare = ast::try_as<ast::DeclareCursorStmt>(statement.node))
+    return describe_declare(statement, *declare, parameters_allowed);
+  require_known_types(statement.declared_types);
+  statement.parameter_types = statement.declared_types;
   if (const auto* show = ast::try_as<ast::ShowStmt>(statement.node)) {
     if (show->name == "all") {
       statement.result_columns = {text_column("name"), text_column("setting"),
@@ -124,8 +129,6 @@ void SessionCommands::describe(PreparedStatement& statement) {
     std::shared_ptr<PreparedStatement> target = find_prepared(execute->name);
     statement.result_columns = target->result_columns;
     statement.returns_rows = target->returns_rows;
-  } else if (const auto* declare = ast::try_as<ast::DeclareCursorStmt>(statement.node)) {
-    describe_declare(statement, *declare);
   } else if (const auto* fetch = ast::try_as<ast::FetchStmt>(statement.node)) {
     describe_fetch(statement, *fetch);
   } else if (explained_execute(*statement.node) != nullptr) {
@@ -335,6 +338,13 @@ void SessionCommands::discard_temporary() {
   if (!state_.temporary_schema.is_taken()) return;
   state_.transactions.open();
   state_.refresh_catalog();
+  const CatalogView& catalog = state_.transactions.catalog();
+  if (const SchemaDescriptor* schema = catalog.temporary_schema()) {
+    for (const auto& [address, same] : catalog.snapshot().members(schema->oid)) {
+      const TableDescriptor* table = catalog.find_table(address.oid);
+      if (table != nullptr) state_.portals.refuse_in_use(*table, "DROP TABLE");
+    }
+  }
   state_.transactions.drop_temporary_objects();
 }
 

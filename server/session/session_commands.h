@@ -20,7 +20,9 @@ class SessionCommands {
   // Ours rather than the planner's?
   static bool is_command(const ast::Node& node);
   // What it returns: nothing, SHOW's columns, or those of what EXECUTE runs.
-  void describe(PreparedStatement& statement);
+  void describe(PreparedStatement& statement, bool parameters_allowed);
+  // FETCH returns what the cursor of that name has now.
+  void follow_cursor(PreparedStatement& statement);
   StatementRunner::Outcome run(Portal& portal, uint64_t row_limit);
   // Execute of a cursor by its name: that many rows forward.
   StatementRunner::Outcome run_cursor(Portal& portal, uint64_t row_limit);
@@ -43,7 +45,8 @@ class SessionCommands {
   std::unique_ptr<HeldRows> explained(const Portal& portal, const ast::ExplainStmt& statement);
   std::string_view deallocate(const ast::DeallocateStmt& statement);
   // --- cursor_commands.cpp ---
-  void describe_declare(PreparedStatement& statement, const ast::DeclareCursorStmt& declare);
+  void describe_declare(PreparedStatement& statement, const ast::DeclareCursorStmt& declare,
+                        bool parameters_allowed);
   void describe_fetch(PreparedStatement& statement, const ast::FetchStmt& fetch);
   std::string_view declare(const Portal& portal, const ast::DeclareCursorStmt& statement);
   StatementRunner::Outcome fetch(const Portal& portal, const ast::FetchStmt& statement);

@@ -25,6 +25,7 @@ void Session::end_by_failure(const SqlError& error) {
 
 // Nobody sees the session any more, though its last words may still wait for a slow client.
 void Session::leave() {
+  state_.interrupts.end();
   state_.transactions.abandon();
   state_.transactions.advisory_locks().release_all();
   state_.slots.drop_temporary();

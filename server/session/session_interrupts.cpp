@@ -9,10 +9,21 @@
 
 namespace pgsilo {
 
+// One that comes beside end() takes itself back: of the two, in the one order that all see, the
+// later one sees what the earlier has stored.
 void SessionInterrupts::request_cancel() {
-  // Release: the waker's side of park(); whoever sees the flag needs nothing else from this thread.
-  cancelled_.store(true, std::memory_order_release);
+  if (!over_.load()) {
+    cancelled_.store(true);
+    if (over_.load()) cancelled_.store(false);
+  }
   fiber_.unpark();
+}
+
+void SessionInterrupts::end() {
+  over_.store(true);
+  cancelled_.store(false);
+  statement_deadline_us_ = transaction_deadline_us_ = no_deadline;
+  connection_ = nullptr;  // it need not be there to be worked for
 }
 
 void SessionInterrupts::request_termination() {

@@ -56,6 +56,8 @@ class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
       idling_ends_.store(false, std::memory_order_relaxed);
     return in_transaction ? &idling_ends_ : nullptr;
   }
+  // The session is over: nothing comes between what it has left to do.
+  void end();
   bool idling_ends() const { return idling_ends_.load(std::memory_order_acquire); }
   // The same in the midst of a statement, which may be cancelled.
   StopFlags begin_client_wait() {
@@ -132,6 +134,7 @@ class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> terminating_{false};
   std::atomic<bool> idling_ends_{false};
+  std::atomic<bool> over_{false};
   // Why cancelled_ is up, unless somebody asked.
   bool cancels_next_ = false;  // the next command is not too late for what was asked
   enum class Expired : uint8_t { nothing, statement, transaction };

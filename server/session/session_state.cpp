@@ -22,6 +22,7 @@ struct Indexes {
   int extra_float_digits = find_setting("extra_float_digits");
   int time_zone = find_setting("TimeZone");
   int search_path = find_setting("search_path");
+  int recursive_worktable_factor = find_setting("recursive_worktable_factor");
   int retry_buffer_size = find_setting("retry_buffer_size");
   int lock_timeout = find_setting("lock_timeout");
   int transaction_timeout = find_setting("transaction_timeout");
@@ -181,7 +182,8 @@ void SessionState::apply_changed_settings() {
                     at.enable_hashagg, at.enable_sort}) {
     settings_key += number(index) != 0 ? '1' : '0';
   }
-  settings_key += concat(context.work_memory_bytes, ' ', context.hash_memory_bytes, '\0');
+  settings_key += concat(context.work_memory_bytes, ' ', context.hash_memory_bytes, ' ',
+                         settings.value(at.recursive_worktable_factor).text, '\0');
   settings_key += concat(temporary_schema.name(), '\0');
   for (const std::string& name : search_path_) {
     settings_key += name;
@@ -208,6 +210,7 @@ void SessionState::apply_planner_settings() {
   planner_settings.statistics_target = context.statistics_target;
   planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
   planner_settings.enable_sort = number(at.enable_sort) != 0;
+  planner_settings.recursive_worktable_factor = settings.value(at.recursive_worktable_factor).real;
   plan_cache_mode = static_cast<PlanCacheMode>(number(at.plan_cache_mode));
 }
 

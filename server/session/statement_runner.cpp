@@ -109,7 +109,7 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<Cach
                                                             size_t index, bool parameters_allowed) {
   std::shared_ptr<PreparedStatement> statement = with_text(std::move(text), index);
   if (statement->is_planned) statement->plan = plan(*statement, parameters_allowed);
-  describe(*statement);
+  describe(*statement, parameters_allowed);
   return statement;
 }
 
@@ -122,11 +122,11 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
   statement->is_planned = true;
   statement->declared_types.assign(declared_types.begin(), declared_types.end());
   statement->plan = plan(*statement, parameters_allowed);
-  describe(*statement);
+  describe(*statement, parameters_allowed);
   return statement;
 }
 
-void StatementRunner::describe(PreparedStatement& statement) {
+void StatementRunner::describe(PreparedStatement& statement, bool parameters_allowed) {
   if (statement.plan != nullptr) {
     auto types = statement.plan->parameter_types();
     auto columns = statement.plan->result_columns();
@@ -134,9 +134,7 @@ void StatementRunner::describe(PreparedStatement& statement) {
     statement.result_columns.assign(columns.begin(), columns.end());
     statement.returns_rows = statement.plan->returns_rows();
   } else if (statement.node != nullptr) {
-    require_known_types(statement.declared_types);
-    statement.parameter_types = statement.declared_types;
-    commands_.describe(statement);
+    commands_.describe(statement, parameters_allowed);
   }
 }
 
@@ -201,7 +199,7 @@ void StatementRunner::forget_plans() {
 
 void StatementRunner::revalidate(PreparedStatement& statement) {
   if (statement.is_unsettled) settle(statement);
-  if (!statement.is_planned) return;
+  if (!statement.is_planned) return commands_.follow_cursor(statement);
   state_.transactions.open();
   state_.refresh_catalog();
   if (statement.plan != nullptr &&

@@ -47,6 +47,8 @@ class StatementRunner {
   // Plans again when the catalog changed since; throws 0A000 when the result would be described
   // differently. One that the session has brought along settles here.
   void revalidate(PreparedStatement& statement);
+  // 25006 if the transaction may not run it.
+  void check_permitted(const ExecutablePlan& plan) const;
   // Of a portal that has its parameters and whose statement is valid: by which plan it runs.
   // Returns whether PostgreSQL would count it as one for these values.
   bool choose_plan(Portal& portal, bool is_named);
@@ -93,7 +95,7 @@ class StatementRunner {
       const std::vector<Datum>* values = nullptr);
   bool depends_on_values(const PreparedStatement& statement, const PlanChoice& choice);
   bool wants_own_plan(const PreparedStatement& statement, const PlanChoice& choice);
-  void describe(PreparedStatement& statement);
+  void describe(PreparedStatement& statement, bool parameters_allowed);
   Outcome run_plan(Portal& portal, uint64_t row_limit);
   Outcome run_once(Portal& portal, uint64_t row_limit);
   std::optional<TransactionControl::StatementMark> mark_definition(const Portal& portal);
@@ -108,7 +110,6 @@ class StatementRunner {
   bool is_last() const;
   bool is_separate(const PreparedStatement& statement) const;
   void start_definition(const PreparedStatement& statement);
-  void check_permitted(const ExecutablePlan& plan) const;
 
   SessionState& state_;
   SessionCommands& commands_;

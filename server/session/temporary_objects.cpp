@@ -37,7 +37,7 @@ bool TransactionControl::drop_left_temporary_objects() noexcept {
     if (status == TransactionStatus::ok) return true;
     transaction_.abort();
     catalog_.forget_local();
-    if (!is_conflict(status)) return false;
+    if (!is_conflict(status) && status != TransactionStatus::cancelled) return false;
   }
   return false;
 }

@@ -294,6 +294,8 @@ const SettingDefinition table[] = {
             "Starts from the newest consistent state before a damaged place in the log."),
     boolean("recovery_skip_damaged_blocks", server, "off",
             "Starts without the rows of tables that lie in damaged blocks of the checkpoint."),
+    real("recursive_worktable_factor", user, "10", 0.001, 1000000,
+         "How many rows a step of WITH RECURSIVE reads, for each that it begins with."),
     integer(
         "retry_buffer_size", user, "4096", kilobytes, 64, 1048576,
         "Output of a one-shot transaction that is held back so that a conflict may be retried."),

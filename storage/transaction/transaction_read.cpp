@@ -18,9 +18,11 @@ bool locks(ReadPurpose purpose) {
          purpose == ReadPurpose::referenced;
 }
 
-}  // namespace
+TransactionStatus no_row(RowRef* row) {
+  *row = {};
+  return TransactionStatus::not_found;
+}
 
-namespace {
 bool is_obsolete(const Record* record) { return record->tid_word().load().is_obsolete(); }
 }  // namespace
 
@@ -153,6 +155,8 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
     bool of_this_statement = own->newest->command >= command_;
     if (purpose == ReadPurpose::conflicting && of_this_statement)
       return TransactionStatus::self_modified;
+    // What a later statement of the transaction has changed, its cursors neither lock nor show.
+    if (purpose == ReadPurpose::for_update && own->newest->command > command_) return no_row(row);
     if (const PendingVersion* version = visible_version(*own, command_)) {
       if (locks(purpose) && own->held < lock.mode && mode_ == TransactionMode::interactive &&
           registers(relation)) {
@@ -211,10 +215,7 @@ const PendingVersion* Transaction::visible_version(const WriteEntry& entry, Comm
 
 TransactionStatus Transaction::own_row(Relation& relation, Record* record,
                                        const PendingVersion& version, RowRef* row) {
-  if (version.tombstone) {
-    *row = {};
-    return TransactionStatus::not_found;
-  }
+  if (version.tombstone) return no_row(row);
   *row = {&relation, record, version.bytes(), Tid(), RowRef::not_registered};
   return TransactionStatus::ok;
 }
@@ -309,12 +310,14 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
   return guarded(worker_, [&] {
     if (mode_ != TransactionMode::interactive || !registers(*row->relation))
       return TransactionStatus::ok;
+    const WriteEntry* own = writes_.find(row->record);
+    if (own != nullptr && own->newest->command > command_) return TransactionStatus::self_modified;
     size_t lock_count = owner_.lock_count();
     TransactionStatus status = lock_record(row->record, row->relation->id(), lock);
     if (status != TransactionStatus::ok) return status;
     bool registered = row->read_index != RowRef::not_registered;
     // A row we have written nobody else has changed.
-    if (!registered && writes_.find(row->record) != nullptr) return TransactionStatus::ok;
+    if (!registered && own != nullptr) return TransactionStatus::ok;
     TidWord word;
     status = stable_read(*row->record, buffer, settings_, &word);
     if (status != TransactionStatus::ok) return status;

@@ -49,6 +49,30 @@ TEST_F(CursorTest, DeclareTakesParameters) {
   EXPECT_EQ(rows("fetch all from c"), "8 9 10 ");
 }
 
+TEST_F(CursorTest, DeclareFindsTheTypesOfItsParameters) {
+  ASSERT_EQ(one.ask(query("begin")), "CZT");
+  one.send(parse("s", "declare c cursor for select a from cursor_rows where a = $1 and $2 <> ''",
+                 {0, 25}) +
+           describe('S', "s") + bind("", "s", {"7", "x"}) + execute() + sync());
+  EXPECT_EQ(one.answer(), "1tn2CZT");
+  EXPECT_EQ(rows("fetch all from c"), "7 ");
+  EXPECT_EQ(one.ask(query("declare d cursor for select 1 where 1 = $1")), "E(42P02)ZE");
+}
+
+TEST_F(CursorTest, AFetchFollowsItsCursor) {
+  ASSERT_EQ(one.ask(query("begin; declare c cursor for select 1 as a")), "CCZT");
+  ASSERT_EQ(one.ask(parse("f", "fetch c") + sync()), "1ZT");
+  auto run = [&] {
+    one.send(bind("", "f") + describe('P') + execute() + sync());
+    return one.read_answer();
+  };
+  EXPECT_EQ(first_column(run()), "1 ");
+  ASSERT_EQ(one.ask(query("close c; declare c cursor for select 'x'::text as b, 2 as c")), "CCZT");
+  std::vector<Message> answer = run();
+  EXPECT_EQ(summary(answer), "2TDCZT");
+  EXPECT_EQ(first_column(answer), "x ");
+}
+
 TEST_F(CursorTest, ExecuteByItsNameGoesForward) {
   ASSERT_EQ(one.ask(query("begin")), "CZT");
   ASSERT_EQ(one.ask(query("declare c cursor for select a from cursor_rows order by a")), "CZT");

@@ -124,6 +124,32 @@ TEST_F(TemporaryObjectTest, ABlockThatItsClientLeavesTakesThemAlong) {
             "0");
 }
 
+// What ended the last statement, or the session, does not end what is left to do.
+TEST_F(TemporaryObjectTest, TheyGoAfterACancelATimeoutAndATermination) {
+  auto end = [&](const std::string& before, bool waits, const std::string& function) {
+    RawClient brief;
+    brief.start();
+    ASSERT_EQ(brief.ask(query("create temp table gone as select generate_series(1, 1000) as a")),
+              "CZI");
+    ASSERT_EQ(brief.ask(query(before)).front(), 'C');
+    if (waits) brief.send(query("select pg_sleep(10)"));
+    if (!function.empty()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      EXPECT_EQ(other.first_value("select " + function + "(" + std::to_string(brief.process) + ")"),
+                "t");
+    }
+    if (waits) brief.read_answer();
+  };
+  for (const char* before : {"reset work_mem", "begin"}) {
+    end(before, true, "pg_cancel_backend");
+    end(before, false, "pg_cancel_backend");
+    end(before, true, "pg_terminate_backend");
+    end(before, false, "pg_terminate_backend");
+  }
+  end("set statement_timeout = '20ms'", true, "");
+  EXPECT_EQ(soon("select count(*) from pg_class where relname = 'gone'", "0"), "0");
+}
+
 TEST_F(TemporaryObjectTest, CommitsOfPipelinesAndOneShots) {
   ASSERT_EQ(one.ask(query("create temp table t (a int) on commit delete rows")), "CZI");
   // One transaction, so the second statement sees the first one's row.

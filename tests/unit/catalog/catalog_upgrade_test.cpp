@@ -17,7 +17,7 @@ namespace {
 
 // Of the catalog version in catalog_upgrade.h. When the test that names it fails: add one to the
 // version there, and write here what the test has found.
-constexpr uint64_t builtin_rows_digest = 14355068282895125576u;
+constexpr uint64_t builtin_rows_digest = 14654887200689994340u;
 
 constexpr RelationId control_relation(1);
 

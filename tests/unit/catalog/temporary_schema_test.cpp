@@ -36,23 +36,38 @@ class TemporarySchemaTest : public DataDefinitionTest {
 
 TEST_F(TemporarySchemaTest, TakesTheLeastNumberThatIsFreeAndEmpty) {
   TemporarySchema first;
-  first.take(engine_.catalog.temporary_numbers(), *engine_.catalog.snapshot());
+  first.take(engine_.catalog.temporary_numbers(), {engine_.catalog.snapshot()});
   EXPECT_EQ(first.name(), "pg_temp_1");
   create(temporary("t"));
   EXPECT_EQ(schema_.name(), "pg_temp_2");
   schema_ = TemporarySchema();  // its objects stay
   TemporarySchema again;
-  again.take(engine_.catalog.temporary_numbers(), *engine_.catalog.snapshot());
+  again.take(engine_.catalog.temporary_numbers(), {engine_.catalog.snapshot()});
   EXPECT_EQ(again.name(), "pg_temp_3");
   first = TemporarySchema();
   TemporarySchema last;
-  last.take(engine_.catalog.temporary_numbers(), *engine_.catalog.snapshot());
+  last.take(engine_.catalog.temporary_numbers(), {engine_.catalog.snapshot()});
+  EXPECT_EQ(last.name(), "pg_temp_1");
+}
+
+// What another session has dropped is there yet for a view that was not told of it.
+TEST_F(TemporarySchemaTest, TakesNoNumberOfWhatItsOwnViewStillShows) {
+  create(temporary("t"));
+  std::shared_ptr<const CatalogSnapshot> before = engine_.catalog.snapshot();
+  define([](DataDefinition& d) { return d.drop_temporary_objects(); });
+  schema_ = TemporarySchema();
+  TemporarySchema next;
+  next.take(engine_.catalog.temporary_numbers(), {engine_.catalog.snapshot(), before});
+  EXPECT_EQ(next.name(), "pg_temp_2");
+  TemporarySchema last;
+  last.take(engine_.catalog.temporary_numbers(), {engine_.catalog.snapshot()});
   EXPECT_EQ(last.name(), "pg_temp_1");
 }
 
 TEST_F(TemporarySchemaTest, IsSearchedFirst) {
   TableDefinition permanent = temporary("t");
   permanent.persistence = RelationPersistence::permanent;
+  permanent.on_commit.reset();
   create(permanent);
   Oid before = oid("t");
   create(temporary("t"));
