@@ -19,6 +19,7 @@ differs without being refused:
 - SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE.
   Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets a row
   which changed meanwhile reads all its rows again, where PostgreSQL reads that one.
+  DECLARE of a query that reads tables makes all of its rows at once there.
 - `SELECT ... FOR ... SKIP LOCKED` under SERIALIZABLE does not conflict with changes of the rows it
   passes over.
 - No transaction rests on a name having been free or taken (IF [NOT] EXISTS that does nothing,
