@@ -80,7 +80,7 @@ class Decomposition {
   void add_conjuncts(const BoundExpression* condition, int32_t special_join, RelationSet scope) {
     if (condition == nullptr) return;
     std::vector<const BoundExpression*> conjuncts;
-    split_conjuncts(fold_expression(statement_.arena, statement_.evaluator, condition), conjuncts);
+    split_conjuncts(fold_condition(statement_.arena, statement_.evaluator, condition), conjuncts);
     for (const BoundExpression* conjunct : conjuncts) {
       note_decisions(statement_, *conjunct);
       add_clause(conjunct, special_join, scope);

@@ -382,6 +382,34 @@ const BoundExpression* fold_expression(Arena& arena, ConstantEvaluator* evaluato
   return Folder(arena, evaluator).fold_all(expression);
 }
 
+namespace {
+
+// Of what is folded. AND with false is false, OR without what is false says the same.
+const BoundExpression* without_nulls(Arena& arena, const BoundExpression* condition) {
+  if (is_constant_false_or_null(condition)) return make_boolean(arena, false);
+  auto* node = try_as<BooleanExpression>(condition);
+  if (node == nullptr || node->op == BooleanOperator::not_) return condition;
+  bool is_and = node->op == BooleanOperator::and_;
+  bool changed = false;
+  std::vector<const BoundExpression*> kept;
+  for (const BoundExpression* argument : node->arguments) {
+    const BoundExpression* one = without_nulls(arena, argument);
+    bool is_false = is_constant_false_or_null(one);
+    if (is_false && is_and) return one;
+    changed |= is_false || one != argument;
+    if (!is_false) kept.push_back(one);
+  }
+  if (!changed) return condition;
+  return make_boolean_list(arena, node->op, kept);
+}
+
+}  // namespace
+
+const BoundExpression* fold_condition(Arena& arena, ConstantEvaluator* evaluator,
+                                      const BoundExpression* condition) {
+  return without_nulls(arena, fold_expression(arena, evaluator, condition));
+}
+
 bool is_constant_true(const BoundExpression* expression) {
   auto* constant = try_as<ConstantExpression>(expression);
   return constant != nullptr && !constant->value.null && constant->value.as_bool();

@@ -15,6 +15,10 @@ class ConstantEvaluator;
 const BoundExpression* fold_expression(Arena& arena, ConstantEvaluator* evaluator,
                                        const BoundExpression* expression);
 
+// The same of a condition, for which NULL says as much as false.
+const BoundExpression* fold_condition(Arena& arena, ConstantEvaluator* evaluator,
+                                      const BoundExpression* condition);
+
 bool is_constant_true(const BoundExpression* expression);
 bool is_constant_false_or_null(const BoundExpression* expression);
 
