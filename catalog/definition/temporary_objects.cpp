@@ -14,6 +14,8 @@ void DefinitionSteps::empty_schema(Oid schema) {
     if (address.catalog == system_oid::pg_type) {
       static_cast<void>(type_draft(address.oid));
       dropped.types.push_back(view_.find_type(address.oid));
+    } else if (address.catalog != system_oid::pg_class) {
+      continue;  // extended statistics go with their tables
     } else if (table_of(address.oid).kind == RelationKind::sequence) {
       dropped.sequences.push_back(address.oid);
     } else {

@@ -151,7 +151,6 @@ void CombinedValues::add_dependencies(Mask from, const std::vector<uint64_t>& ha
 void CombinedValues::describe(double rows, TableSample& sample, Arena& kept) {
   if (too_long_.empty()) return;
   CombinedSample made;
-  made.statistics = statistics_.address.oid;
   for (const Column& column : columns_) {
     made.columns.push_back(column.number);
     made.types.push_back(column.type);
@@ -159,7 +158,7 @@ void CombinedValues::describe(double rows, TableSample& sample, Arena& kept) {
   Mask all = (Mask{1} << columns_.size()) - 1;
   for (Mask mask = 1; mask <= all; ++mask) {
     std::vector<uint64_t> hashes = together(mask);
-    if (statistics_.dependencies) add_dependencies(mask, hashes, rows, &made);
+    if (statistics_.dependencies && mask != all) add_dependencies(mask, hashes, rows, &made);
     if (statistics_.ndistinct && std::popcount(mask) > 1) {
       sample.prefixes.push_back({numbers_in(mask), count_distinct(hashes, Neighbours(), rows),
                                  /*asked_for=*/true});

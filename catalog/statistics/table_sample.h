@@ -51,7 +51,6 @@ struct CombinedSample {
     double frequency = 0;
     double independent = 0;  // what it would be if the columns knew nothing of each other
   };
-  Oid statistics = invalid_oid;
   std::vector<int16_t> columns;  // numbers
   std::vector<const TypeInfo*> types;
   std::vector<Dependency> dependencies;

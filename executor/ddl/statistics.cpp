@@ -20,8 +20,9 @@ const StatisticsDescriptor* find_statistics(DdlRun& run, const ast::NameList& wr
   std::vector<Oid> schemas = run.catalog().name_path().schemas;
   if (!name.schema.empty()) {
     const SchemaDescriptor* schema = run.catalog().find_schema(name.schema);
-    if (schema == nullptr) throw undefined_schema(name.schema);
-    schemas = {schema->oid};
+    if (schema == nullptr && !missing_ok) throw undefined_schema(name.schema);
+    schemas.clear();
+    if (schema != nullptr) schemas.push_back(schema->oid);
   }
   for (Oid schema : schemas) {
     if (auto found = snapshot.find<StatisticsDescriptor>(schema, name.name)) return found.get();
@@ -177,6 +178,11 @@ void rename_statistics(DdlRun& run, const ast::RenameStmt& syntax) {
 void drop_statistics(DdlRun& run, const ast::DropStmt& syntax) {
   std::vector<Oid> going;  // all are found first
   for (const ast::NameList& name : syntax.objects) {
+    std::string_view schema = object_name(run, name).schema;
+    if (syntax.missing_ok && !schema.empty() && run.catalog().find_schema(schema) == nullptr) {
+      run.notice(concat("schema \"", schema, "\" does not exist, skipping"));
+      continue;
+    }
     const StatisticsDescriptor* found = find_statistics(run, name, syntax.missing_ok);
     if (found != nullptr && std::ranges::find(going, found->address.oid) == going.end())
       going.push_back(found->address.oid);

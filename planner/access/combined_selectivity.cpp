@@ -98,6 +98,7 @@ class TableClauses {
     double simple = 1, met = 0, met_if_independent = 0, known = 0;
     for (const Clause* clause : best.clauses) simple *= clause->selectivity;
     for (const CombinedSample::Common& combination : best.sample->common) {
+      did_work(clause_work);
       known += combination.frequency;
       bool holds = std::ranges::all_of(best.clauses, [&](const Clause* clause) {
         return match.holds(*clause->expression, combination).value_or(false);

@@ -106,7 +106,6 @@ constexpr Feature features[] = {
     {T_CreateSubscriptionStmt, "CREATE SUBSCRIPTION"},
     {T_AlterSubscriptionStmt, "ALTER SUBSCRIPTION"},
     {T_DropSubscriptionStmt, "DROP SUBSCRIPTION"},
-    {T_CreateStatsStmt, "CREATE STATISTICS"},
     {T_AlterStatsStmt, "ALTER STATISTICS"},
     {T_AlterCollationStmt, "ALTER COLLATION"},
 };

@@ -308,10 +308,10 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
 
 TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock lock) {
   return guarded(worker_, [&] {
-    if (mode_ != TransactionMode::interactive || !registers(*row->relation))
-      return TransactionStatus::ok;
     const WriteEntry* own = writes_.find(row->record);
     if (own != nullptr && own->newest->command > command_) return TransactionStatus::self_modified;
+    if (mode_ != TransactionMode::interactive || !registers(*row->relation))
+      return TransactionStatus::ok;
     size_t lock_count = owner_.lock_count();
     TransactionStatus status = lock_record(row->record, row->relation->id(), lock);
     if (status != TransactionStatus::ok) return status;

@@ -1,4 +1,5 @@
 // Extended statistics after a start: from the log, from a checkpoint, and from both.
+#include "catalog/temporary_schema.h"
 #include "tests/crash/definition_bed.h"
 
 namespace pgsilo {
@@ -39,6 +40,22 @@ TEST_F(ExtendedStatisticsRecovery, ChangesBehindACheckpoint) {
   });
   live([](LoggedDatabase&, testing::SqlSession& session) {
     EXPECT_EQ(session.run("SELECT count(*) FROM pg_statistic_ext"), "0");
+  });
+}
+
+// Those of a temporary table go with it when the next start does away with what a crash has left.
+TEST_F(ExtendedStatisticsRecovery, OfATemporaryTable) {
+  live([](LoggedDatabase&, testing::SqlSession& session) {
+    define(session);
+    TemporarySchema schema;
+    session.view.use_temporary_schema(&schema);
+    EXPECT_EQ(session.run("CREATE TEMP TABLE x (LIKE t INCLUDING ALL)"), "CREATE TABLE");
+    EXPECT_EQ(session.run("SELECT count(*) FROM pg_statistic_ext"), "4");
+    session.view.use_temporary_schema(nullptr);
+  });
+  live([](LoggedDatabase&, testing::SqlSession& session) {
+    EXPECT_EQ(session.run("SELECT count(*) FROM pg_statistic_ext"), "2");
+    EXPECT_EQ(session.run("SELECT count(*) FROM pg_class WHERE relname = 'x'"), "0");
   });
 }
 
