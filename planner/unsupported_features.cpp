@@ -14,7 +14,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::within_group, "WITHIN GROUP"},
     {UnsupportedFeature::search_or_cycle, "SEARCH and CYCLE"},
     {UnsupportedFeature::data_modifying_cte, "INSERT, UPDATE or DELETE in WITH"},
-    {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},
     {UnsupportedFeature::where_current_of, "WHERE CURRENT OF"},
     {UnsupportedFeature::named_argument, "a named function argument"},
     {UnsupportedFeature::variadic_array, "a VARIADIC array argument"},

@@ -16,7 +16,6 @@ enum class UnsupportedFeature : uint8_t {
   within_group,
   search_or_cycle,
   data_modifying_cte,
-  fetch_with_ties,
   where_current_of,
   named_argument,
   variadic_array,

@@ -103,8 +103,7 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
   }
   // Behind all that may have an aggregate.
   query->is_grouped = scope.has_aggregates || !select.group_by.empty() || query->having != nullptr;
-  query->limit_offset = bind_limit(scope, select.limit_offset, ExpressionPlace::offset);
-  query->limit_count = bind_limit(scope, select.limit_count, ExpressionPlace::limit);
+  bind_limits(scope, select, *query);
   if (resolve_unknowns) resolve_unknown_targets(binding, targets);
   // DISTINCT ON without ORDER BY still needs its keys next to each other.
   query->order_by = arena.copy_span(order_by);
@@ -137,12 +136,19 @@ void check_select_supported(StatementBinding& binding, const ast::SelectStmt& se
     throw_unsupported(UnsupportedFeature::select_into,
                       binding.position(select.into->relation->location));
   }
-  if (select.with_ties) throw_unsupported(UnsupportedFeature::fetch_with_ties);
 }
 
+// Behind ORDER BY, which says what ties are; the grammar wants it there.
 void bind_limits(Scope& scope, const ast::SelectStmt& select, BoundQuery& query) {
   query.limit_offset = bind_limit(scope, select.limit_offset, ExpressionPlace::offset);
   query.limit_count = bind_limit(scope, select.limit_count, ExpressionPlace::limit);
+  query.with_ties = select.with_ties;
+  auto* constant = ast::try_as<ast::Constant>(select.limit_count);
+  if (select.with_ties && constant != nullptr &&
+      constant->constant_kind == ast::ConstantKind::null) {
+    throw SqlError(sqlstate::invalid_row_count_in_limit_clause,
+                   "row count cannot be null in FETCH FIRST ... WITH TIES clause");
+  }
 }
 
 BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select, Scope* parent) {

@@ -141,6 +141,7 @@ struct BoundQuery {
   std::span<const QuerySortKey> order_by;
   const BoundExpression* limit_count = nullptr;  // int8
   const BoundExpression* limit_offset = nullptr;
+  bool with_ties = false;  // of the last row that limit_count lets through, by order_by
   // left and right are queries of as many columns; column i of the result is left_columns[i] and
   // right_columns[i], expressions over columns of relation 0 standing for the side's output.
   // `relations` is empty, targets read relation 0, the result.

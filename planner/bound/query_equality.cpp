@@ -82,6 +82,7 @@ bool equal_results(const BoundQuery& left, const BoundQuery& right) {
          std::ranges::equal(left.distinct_on, right.distinct_on) &&
          std::ranges::equal(left.order_by, right.order_by, equal_sort_keys) &&
          equal_expressions(left.limit_count, right.limit_count) &&
+         left.with_ties == right.with_ties &&
          equal_expressions(left.limit_offset, right.limit_offset);
 }
 

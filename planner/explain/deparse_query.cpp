@@ -226,6 +226,11 @@ void QueryDeparser::add_limits(const BoundQuery& query) {
     add_expression(*query.limit_offset);
   }
   if (query.limit_count == nullptr) return;
+  if (query.with_ties) {
+    add(lines.begin_clause(" FETCH FIRST ("));
+    add_expression(*query.limit_count);
+    return add(") ROWS WITH TIES");
+  }
   add(lines.begin_clause(" LIMIT "));
   auto* constant = try_as<ConstantExpression>(query.limit_count);
   if (constant != nullptr && constant->value.null) {

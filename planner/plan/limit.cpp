@@ -63,7 +63,14 @@ RowDemand limit_demand(QueryContext& context, RowDemand wanted) {
   return wanted;
 }
 
-const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode* sort) {
+std::vector<int32_t> order_targets(const BoundQuery& query) {
+  std::vector<int32_t> targets;
+  for (const QuerySortKey& key : query.order_by) targets.push_back(key.target);
+  return targets;
+}
+
+const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode* sort,
+                          std::span<const int32_t> keys) {
   const BoundExpression* count = place_constant(context, context.query.limit_count);
   const BoundExpression* offset = place_constant(context, context.query.limit_offset);
   if (count != nullptr && is_null_constant(count)) count = nullptr;
@@ -72,6 +79,8 @@ const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode
   limit->child = child;
   limit->count = count;
   limit->offset = offset;
+  if (context.query.with_ties && count != nullptr)
+    limit->tie_slots = context.arena().copy_span(keys);
   set_columns(context.statement, *limit, child);
   double rows = child->rows;
   auto* constant = try_as<ConstantExpression>(count);
@@ -84,7 +93,8 @@ const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode
   set_estimates(*limit,
                 {child->startup_cost,
                  child->startup_cost + (child->total_cost - child->startup_cost) * share, rows});
-  if (sort != nullptr && count != nullptr) sort->limit_hint = limit;
+  // How many ties there are is not known.
+  if (sort != nullptr && count != nullptr && limit->tie_slots.empty()) sort->limit_hint = limit;
   return limit;
 }
 

@@ -349,6 +349,8 @@ struct LimitNode : PlanNode {
   const PlanNode* child = nullptr;
   const BoundExpression* count = nullptr;
   const BoundExpression* offset = nullptr;
+  // WITH TIES: rows that are equal in these to the last one, by which the input is sorted, follow.
+  std::span<const int32_t> tie_slots;
 };
 
 // --- two or more children ---

@@ -161,11 +161,13 @@ class QueryPlanner {
 
   const PlanNode* finish_in_order(const PlacedPlan& input) {
     if (!query_.distinct_on.empty()) {
-      return strip_junk(add_limit(context_, make_distinct_on(project(input, targets_)), nullptr));
+      const PlanNode* node = make_distinct_on(project(input, targets_));
+      return strip_junk(add_limit(context_, node, nullptr, order_targets(query_)));
     }
-    const PlanNode* node = project(input, visible());
+    bool needs_keys = query_.with_ties && !query_.distinct;
+    const PlanNode* node = project(input, needs_keys ? targets_ : visible());
     if (query_.distinct) node = make_distinct(node);
-    return add_limit(context_, node, nullptr);
+    return strip_junk(add_limit(context_, node, nullptr, order_targets(query_)));
   }
 
   const PlanNode* make_distinct(const PlanNode* node) {
@@ -228,7 +230,7 @@ class QueryPlanner {
       node = make_distinct_on(node);
       sort = nullptr;  // what is unique decides how many rows the limit sees
     }
-    return strip_junk(add_limit(context_, node, sort));
+    return strip_junk(add_limit(context_, node, sort, order_targets(query_)));
   }
 
   // Volatile functions of the select list are called for the rows that are returned, in their
@@ -255,7 +257,9 @@ class QueryPlanner {
                         context_.arena().copy_span(columns));
     SortNode* sort = sort_rest(node, keys, input.order.sorted);
     PlacedPlan sorted = lock_rows({sort, layout, {}});
-    sorted.node = add_limit(context_, sorted.node, sorted.node == sort ? sort : nullptr);
+    std::vector<int32_t> slots;
+    for (const SortKey& key : keys) slots.push_back(key.slot);
+    sorted.node = add_limit(context_, sorted.node, sorted.node == sort ? sort : nullptr, slots);
     return project(sorted, visible());
   }
 

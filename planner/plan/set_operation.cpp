@@ -138,7 +138,7 @@ const PlanNode* plan_set_operation(StatementPlanning& statement, QueryContext* p
     sort = make_sort(statement, node, statement.arena.copy_span(keys));
     node = sort;
   }
-  return add_limit(context, node, sort);
+  return add_limit(context, node, sort, order_targets(query));
 }
 
 }  // namespace pgsilo

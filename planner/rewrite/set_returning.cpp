@@ -84,9 +84,10 @@ bool is_key_target(const BoundQuery& query, int32_t target) {
          std::ranges::find(query.order_by, target, &QuerySortKey::target) != query.order_by.end();
 }
 
-// Whether ORDER BY and DISTINCT ON see the rows before the sets do: no key is a set.
+// Whether ORDER BY and DISTINCT ON see the rows before the sets do: no key is a set, nor has to be
+// told of when there are sets already.
 bool sorts_first(const BoundQuery& query) {
-  if (query.distinct || query.order_by.empty()) return false;
+  if (query.distinct || query.order_by.empty() || query.with_ties) return false;
   for (size_t i = 0; i < query.targets.size(); ++i) {
     if (is_key_target(query, static_cast<int32_t>(i)) && contains_set(*query.targets[i].expression))
       return false;
@@ -120,6 +121,7 @@ class InnerQuery {
     }
     outer->limit_count = query_.limit_count;
     outer->limit_offset = query_.limit_offset;
+    outer->with_ties = query_.with_ties;
     const BoundRelation* sets = make_relation(arena_, expansion);
     auto* each = arena_.make<BoundRelation>(*sets);
     each->expands_rows = true;
@@ -176,6 +178,7 @@ class InnerQuery {
     inner.has_set_returning_targets = false;
     inner.distinct = false;
     inner.limit_count = inner.limit_offset = nullptr;
+    inner.with_ties = false;
     inner.distinct_on = {};
     inner.order_by = {};
     if (sorts_first_) keep_keys(inner);

@@ -109,7 +109,6 @@ const BoundQuery* TreeReader::query() {
   begin("group");
   std::vector<const BoundExpression*> keys;
   std::vector<int32_t> grouped = target_numbers(*query);
-  keys.reserve(grouped.size());
   for (int32_t target : grouped)
     keys.push_back(query->targets[static_cast<size_t>(target)].expression);
   query->group_by = arena.copy_span(keys);
@@ -117,6 +116,7 @@ const BoundQuery* TreeReader::query() {
   order(*query);
   child(query->limit_count);
   child(query->limit_offset);
+  query->with_ties = take("(with_ties) ");
   row_marks(*query);
   end();
   open_.pop_back();

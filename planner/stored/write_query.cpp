@@ -101,6 +101,10 @@ void TreeWriter::query(const BoundQuery& query) {
   order(query);
   child(query.limit_count);
   child(query.limit_offset);
+  if (query.with_ties) {
+    begin("with_ties");
+    end();
+  }
   row_marks(query);
   end();
   open_.pop_back();
