@@ -99,7 +99,11 @@ bool ExecutablePlan::still_valid(const CatalogView& view, int64_t now_us) const 
   return rests_on_the_same(view) && fits_sizes(now_us);
 }
 
-bool ExecutablePlan::reads_tables() const { return !compiled_->planned->tables.empty(); }
+bool ExecutablePlan::reads_tables() const {
+  return std::ranges::any_of(compiled_->planned->tables, [](const TableDescriptor* table) {
+    return table->kind != RelationKind::sequence;
+  });
+}
 
 bool ExecutablePlan::reads(uint32_t table) const {
   return std::ranges::find(compiled_->planned->tables, table, &TableDescriptor::oid) !=

@@ -66,7 +66,7 @@ class ExecutablePlan {
   // with no ANALYZE since; that is looked at once in a while (`now_us`, of any clock). Cheap when
   // the versions agree.
   bool still_valid(const CatalogView& view, int64_t now_us) const;
-  bool reads_tables() const;
+  bool reads_tables() const;  // sequences are none
   bool reads(uint32_t table) const;
   // FOR UPDATE and the like.
   bool locks_rows() const;
