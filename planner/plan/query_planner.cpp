@@ -258,6 +258,7 @@ class QueryPlanner {
     SortNode* sort = sort_rest(node, keys, input.order.sorted);
     PlacedPlan sorted = lock_rows({sort, layout, {}});
     std::vector<int32_t> slots;
+    slots.reserve(keys.size());
     for (const SortKey& key : keys) slots.push_back(key.slot);
     sorted.node = add_limit(context_, sorted.node, sorted.node == sort ? sort : nullptr, slots);
     return project(sorted, visible());

@@ -1,6 +1,7 @@
 #include "planner/rewrite/sublink_join.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -222,14 +223,15 @@ const FromItem* without_sublinks(Arena& arena, const FromItem* item,
   if (item->relation >= 0 || item->join_type != JoinType::inner) return item;
   std::vector<const BoundExpression*> conjuncts;
   if (item->condition != nullptr) split_conjuncts(item->condition, conjuncts);
-  auto behind = std::stable_partition(conjuncts.begin(), conjuncts.end(),
-                                      [](const auto* each) { return !has_sublink(*each); });
+  std::vector<const BoundExpression*> kept;
+  std::ranges::copy_if(conjuncts, std::back_inserter(kept),
+                       [](const auto* each) { return !has_sublink(*each); });
   auto* copy = arena.make<FromItem>(*item);
-  moved.insert(moved.end(), behind, conjuncts.end());
-  if (behind != conjuncts.end()) {
-    conjuncts.erase(behind, conjuncts.end());
+  if (kept.size() != conjuncts.size()) {
+    std::ranges::copy_if(conjuncts, std::back_inserter(moved),
+                         [](const auto* each) { return has_sublink(*each); });
     copy->condition =
-        conjuncts.empty() ? nullptr : make_boolean_list(arena, BooleanOperator::and_, conjuncts);
+        kept.empty() ? nullptr : make_boolean_list(arena, BooleanOperator::and_, kept);
   }
   copy->left = without_sublinks(arena, item->left, moved);
   copy->right = without_sublinks(arena, item->right, moved);

@@ -107,11 +107,11 @@ const BoundQuery* TreeReader::query() {
   child(query->where);
   targets(*query);
   begin("group");
-  std::vector<const BoundExpression*> keys;
   std::vector<int32_t> grouped = target_numbers(*query);
-  for (int32_t target : grouped)
-    keys.push_back(query->targets[static_cast<size_t>(target)].expression);
-  query->group_by = arena.copy_span(keys);
+  auto keys = arena.make_span<const BoundExpression*>(grouped.size());
+  for (size_t i = 0; i < keys.size(); ++i)
+    keys[i] = query->targets[static_cast<size_t>(grouped[i])].expression;
+  query->group_by = keys;
   child(query->having);
   order(*query);
   child(query->limit_count);
