@@ -11,6 +11,7 @@
 #include "executor/ddl/foreign_key.h"
 #include "executor/ddl/row_transforms.h"
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/statistics.h"
 #include "executor/ddl/storage_options.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/ddl/view.h"
@@ -220,17 +221,7 @@ class AlterTable final : public DdlCommand {
     if (command.name.empty()) {
       throw SqlError(sqlstate::feature_not_supported, "cannot refer to non-index column by number");
     }
-    int32_t target = command.target;
-    if (target < -1) {
-      throw SqlError(sqlstate::invalid_parameter_value,
-                     concat("statistics target ", target, " is too low"));
-    }
-    if (target > limits::most_statistics_target) {
-      target = limits::most_statistics_target;
-      run.state().session.notices->notice(
-          SqlError(Severity::warning, sqlstate::invalid_parameter_value,
-                   concat("lowering statistics target to ", target)));
-    }
+    int32_t target = check_statistics_target(run, command.target);
     find_column(run, table, command.name);
     run.finish(run.definition().set_statistics_target(table, command.name, target));
   }

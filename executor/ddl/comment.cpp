@@ -3,6 +3,7 @@
 #include "catalog/named_relation.h"
 #include "catalog/named_type.h"
 #include "executor/ddl/ddl_command.h"
+#include "executor/ddl/statistics.h"
 #include "executor/ddl/type_names.h"
 
 namespace pgsilo {

@@ -94,6 +94,10 @@ const TableDescriptor* DdlRun::find_kind(RelationKind kind, std::string_view wor
 void DdlRun::refuse_in_use(const TableDescriptor& table, std::string_view command) {
   const SessionCursors* cursors = state_.session.cursors;
   if (cursors != nullptr) cursors->refuse_in_use(table, command);
+  refuse_pending_events(table, command);
+}
+
+void DdlRun::refuse_pending_events(const TableDescriptor& table, std::string_view command) {
   const ReferentialActions* references = state_.session.references;
   if (references != nullptr) references->refuse_pending(table, command);
 }

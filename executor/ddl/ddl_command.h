@@ -58,8 +58,9 @@ class DdlRun {
   const TableDescriptor* find_view(const ast::RangeVar& name) {
     return find_kind(RelationKind::view, "view", name, false);
   }
-  // 55006 if a cursor still reads the table, or deferred checks of its rows wait for the end of the
-  // transaction.
+  // 55006 if deferred checks of the table's rows wait for the end of the transaction.
+  void refuse_pending_events(const TableDescriptor& table, std::string_view command);
+  // The same, or if a cursor still reads the table.
   void refuse_in_use(const TableDescriptor& table, std::string_view command);
   // 0A000: cannot "alter" temporary tables of other sessions.
   void refuse_foreign_temporary(const TableDescriptor& table, std::string_view verb);

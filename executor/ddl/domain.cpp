@@ -227,7 +227,7 @@ class ValueChecks final : public DomainValues {
   ValueChecks(DdlRun& run, const BoundExpression* condition) : run_(run), condition_(condition) {}
   std::unique_ptr<RowTransform> visitor(const TableDescriptor& table,
                                         const ColumnDescriptor& column) override {
-    run_.refuse_in_use(table, "ALTER DOMAIN");
+    run_.refuse_pending_events(table, "ALTER DOMAIN");
     return std::make_unique<ValueCheck>(run_, condition_, table, column);
   }
 

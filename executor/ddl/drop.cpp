@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "executor/ddl/ddl_command.h"
+#include "executor/ddl/statistics.h"
 #include "executor/ddl/type_names.h"
 
 namespace pgsilo {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executor/ddl/ddl_command.h"
+#include "executor/ddl/statistics.h"
 #include "executor/ddl/type_names.h"
 
 namespace pgsilo {

@@ -1,4 +1,6 @@
 // CREATE STATISTICS, ALTER STATISTICS ... SET STATISTICS, RENAME TO, and DROP STATISTICS.
+#include "executor/ddl/statistics.h"
+
 #include <algorithm>
 
 #include "executor/ddl/ddl_command.h"
@@ -141,17 +143,7 @@ class AlterStatistics final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::AlterStatisticsStmt>();
-    int32_t target = syntax.target;
-    if (target < -1) {
-      throw SqlError(sqlstate::invalid_parameter_value,
-                     concat("statistics target ", target, " is too low"));
-    }
-    if (target > limits::most_statistics_target) {
-      target = limits::most_statistics_target;
-      run.state().session.notices->notice(
-          SqlError(Severity::warning, sqlstate::invalid_parameter_value,
-                   concat("lowering statistics target to ", target)));
-    }
+    int32_t target = check_statistics_target(run, syntax.target);
     const StatisticsDescriptor* found = find_statistics(run, syntax.name, syntax.missing_ok);
     if (found != nullptr)
       run.finish(run.definition().alter_statistics(*found, {.name = {}, .target = target}));
@@ -159,6 +151,18 @@ class AlterStatistics final : public DdlCommand {
 };
 
 }  // namespace
+
+int32_t check_statistics_target(DdlRun& run, int32_t target) {
+  if (target < -1) {
+    throw SqlError(sqlstate::invalid_parameter_value,
+                   concat("statistics target ", target, " is too low"));
+  }
+  if (target <= limits::most_statistics_target) return target;
+  run.state().session.notices->notice(
+      SqlError(Severity::warning, sqlstate::invalid_parameter_value,
+               concat("lowering statistics target to ", limits::most_statistics_target)));
+  return limits::most_statistics_target;
+}
 
 const StatisticsDescriptor& require_statistics(DdlRun& run, const ast::NameList& name) {
   return *find_statistics(run, name, /*missing_ok=*/false);

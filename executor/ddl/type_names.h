@@ -23,10 +23,6 @@ std::string found_type_name(DdlRun& run, const ast::NameList& name);
 const TypeDescriptor& require_domain(DdlRun& run, const ast::NameList& name);
 // The same, where PostgreSQL says `t is not a domain`.
 const TypeDescriptor& domain_to_alter(DdlRun& run, const ast::NameList& name);
-// --- statistics.cpp --- 42704 of extended statistics that there are not.
-const StatisticsDescriptor& require_statistics(DdlRun& run, const ast::NameList& name);
-void rename_statistics(DdlRun& run, const ast::RenameStmt& syntax);
-void drop_statistics(DdlRun& run, const ast::DropStmt& syntax);
 // ALTER TYPE ... RENAME TO.
 void rename_type(DdlRun& run, const ast::RenameStmt& syntax);
 

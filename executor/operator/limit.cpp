@@ -1,8 +1,7 @@
 // LIMIT and OFFSET.
 #include "executor/operator/compile_operator.h"
-#include "executor/operator/hash_table.h"
+#include "executor/operator/neighbour_keys.h"
 #include "executor/operator/operator.h"
-#include "executor/operator/row_store.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -15,8 +14,8 @@ struct CompiledLimit final : CompiledOperator {
   ExpressionProgram offset;
   bool has_count = false;
   bool has_offset = false;
-  RowShape tie_keys;  // none: nothing follows the last row that is counted
-  KeyTypes tie_types;
+  bool has_ties = false;  // rows equal to the last one that is counted follow it
+  CompiledNeighbourKeys keys;
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
 
@@ -27,7 +26,7 @@ class Limit final : public Operator {
         compiled_(compiled),
         child_(compiled.child->instantiate(state)),
         scratch_(state),
-        keys_(compiled.tie_keys.size()) {}
+        keys_(compiled.keys) {}
 
   void open() override {
     scratch_.begin_row();
@@ -48,8 +47,8 @@ class Limit final : public Operator {
         throw SqlError(sqlstate::invalid_row_count_in_limit_clause, "LIMIT must not be negative");
       }
     }
-    last_ = nullptr;
-    memory_.reset();
+    keys_.forget();
+    in_ties_ = false;
     child_->open();
   }
 
@@ -66,7 +65,10 @@ class Limit final : public Operator {
       left_ = 0;
       return false;
     }
-    if (left_ == 0 && !keys_.empty()) last_ = compiled_.tie_keys.save(registers(), memory_);
+    if (left_ == 0 && compiled_.has_ties) {
+      keys_.keep(registers());
+      in_ties_ = true;
+    }
     return true;
   }
   void close() override { child_->close(); }
@@ -74,11 +76,8 @@ class Limit final : public Operator {
  private:
   // Of the last row that was counted.
   bool next_tie() {
-    if (last_ == nullptr || !child_->next()) return false;
-    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = at(compiled_.tie_keys.registers[i]);
-    if (compiled_.tie_types.equal(last_, keys_.data())) return true;
-    last_ = nullptr;
-    return false;
+    in_ties_ = in_ties_ && child_->next() && keys_.matches(registers());
+    return in_ties_;
   }
 
   const CompiledLimit& compiled_;
@@ -86,9 +85,8 @@ class Limit final : public Operator {
   Scratch scratch_;
   int64_t to_skip_ = 0;
   int64_t left_ = 0;
-  std::vector<Datum> keys_;
-  Arena memory_;
-  const Datum* last_ = nullptr;  // its keys; null: no row follows for being equal to it
+  NeighbourKeys keys_;    // of the last row that was counted
+  bool in_ties_ = false;  // rows may still follow it
 };
 
 std::unique_ptr<Operator> CompiledLimit::instantiate(ExecutionState& state) const {
@@ -105,13 +103,8 @@ CompiledOperator* compile_limit(const LimitNode& node, PlanCompiler& plan) {
   made->has_offset = node.offset != nullptr;
   if (made->has_count) made->count = plan.expression(node.count, {});
   if (made->has_offset) made->offset = plan.expression(node.offset, {});
-  for (int32_t slot : node.tie_slots) {
-    auto column = static_cast<size_t>(slot);
-    const TypeInfo& type = type_info(node.columns[column].type);
-    made->tie_keys.registers.push_back(made->output[column]);
-    made->tie_keys.by_reference.push_back(type.by_reference);
-    made->tie_types.types.push_back(&type);
-  }
+  made->has_ties = !node.tie_slots.empty();
+  made->keys.set(node.tie_slots, node.columns, made->output);
   return plan.add(std::move(made));
 }
 

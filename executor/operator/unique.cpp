@@ -1,8 +1,7 @@
 // The first of each run of equal rows.
 #include "executor/operator/compile_operator.h"
-#include "executor/operator/hash_table.h"
+#include "executor/operator/neighbour_keys.h"
 #include "executor/operator/operator.h"
-#include "executor/operator/row_store.h"
 
 namespace pgsilo {
 
@@ -10,30 +9,23 @@ namespace {
 
 struct CompiledUnique final : CompiledOperator {
   const CompiledOperator* child = nullptr;
-  RowShape keys;
-  KeyTypes key_types;
+  CompiledNeighbourKeys keys;
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
 
 class Unique final : public Operator {
  public:
   Unique(const CompiledUnique& compiled, ExecutionState& state)
-      : Operator(state),
-        compiled_(compiled),
-        child_(compiled.child->instantiate(state)),
-        current_(compiled.keys.size()) {}
+      : Operator(state), child_(compiled.child->instantiate(state)), keys_(compiled.keys) {}
 
   void open() override {
-    previous_ = nullptr;
-    memory_.reset();
+    keys_.forget();
     child_->open();
   }
   bool next() override {
     while (child_->next()) {
-      for (size_t i = 0; i < current_.size(); ++i) current_[i] = at(compiled_.keys.registers[i]);
-      if (previous_ != nullptr && compiled_.key_types.equal(previous_, current_.data())) continue;
-      memory_.reset();
-      previous_ = compiled_.keys.save(registers(), memory_);
+      if (keys_.matches(registers())) continue;
+      keys_.keep(registers());
       return true;
     }
     return false;
@@ -41,11 +33,8 @@ class Unique final : public Operator {
   void close() override { child_->close(); }
 
  private:
-  const CompiledUnique& compiled_;
   std::unique_ptr<Operator> child_;
-  std::vector<Datum> current_;
-  Arena memory_;
-  const Datum* previous_ = nullptr;
+  NeighbourKeys keys_;
 };
 
 std::unique_ptr<Operator> CompiledUnique::instantiate(ExecutionState& state) const {
@@ -58,13 +47,7 @@ CompiledOperator* compile_unique(const UniqueNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledUnique>();
   made->child = plan.compile(node.child);
   made->output = made->child->output;
-  for (int32_t slot : node.key_slots) {
-    auto column = static_cast<size_t>(slot);
-    const TypeInfo& type = type_info(node.columns[column].type);
-    made->keys.registers.push_back(made->output[column]);
-    made->keys.by_reference.push_back(type.by_reference);
-    made->key_types.types.push_back(&type);
-  }
+  made->keys.set(node.key_slots, node.columns, made->output);
   return plan.add(std::move(made));
 }
 

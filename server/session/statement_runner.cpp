@@ -6,7 +6,6 @@
 
 #include "executor/statement_planner.h"
 #include "executor/transaction_status.h"
-#include "planner/binder/parameters.h"
 #include "server/limits.h"
 #include "server/parser_threads.h"
 #include "server/session/cursor.h"
