@@ -3,11 +3,14 @@
 // what is there already, for a container that grows moves. Thread safety: that of the containers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/long_work.h"
 #include "base/memory_budget.h"
 
 namespace pgsilo {
@@ -34,5 +37,28 @@ struct AskingAllocator {
 using AskingString = std::basic_string<char, std::char_traits<char>, AskingAllocator<char>>;
 template <typename T>
 using AskingVector = std::vector<T, AskingAllocator<T>>;
+
+// A longer place for what is there; others have their turns meanwhile.
+template <typename T>
+void grow_in_parts(AskingVector<T>& values) {
+  AskingVector<T> longer;
+  longer.reserve(2 * values.size());
+  auto rest = std::span<const T>(values);
+  while (!rest.empty()) {
+    auto part = rest.first(std::min(rest.size(), WorkMeter::block / sizeof(T)));
+    longer.insert(longer.end(), part.begin(), part.end());
+    rest = rest.subspan(part.size());
+    pause_work();
+  }
+  values.swap(longer);
+}
+
+// push_back() where there may be millions.
+template <typename T>
+void append(AskingVector<T>& values, const T& value) {
+  if (values.size() == values.capacity() && values.size() * sizeof(T) > WorkMeter::block)
+    grow_in_parts(values);
+  values.push_back(value);
+}
 
 }  // namespace pgsilo

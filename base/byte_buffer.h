@@ -35,8 +35,9 @@ class ByteBuffer {
   // Whether growth beyond `free_bytes` asks whether memory_limit admits it, and throws
   // MemoryLimitReached when not, as it does unless told otherwise. It asks where it allocates: what
   // was admitted earlier, before the fiber gave way, a measurement in between would give to another
-  // as well. What must go on above the limit does not ask. It is the buffer's own: no content that
-  // moves takes it along.
+  // as well. What must go on above the limit does not ask. Nor does that give way to others while a
+  // long content moves, as what asks does (base/long_work.h). It is the buffer's own: no content
+  // that moves takes it along.
   void set_asks(bool asks) { asks_ = asks; }
   static constexpr size_t free_bytes = size_t{256} << 10;
 
@@ -96,6 +97,8 @@ class ByteBuffer {
     size_ += sizeof value;
   }
   void grow(size_t bytes);
+  // Others have their turns meanwhile.
+  void move_in_parts(size_t capacity);
 
   char* data_ = nullptr;
   size_t size_ = 0;

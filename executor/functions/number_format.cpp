@@ -121,7 +121,7 @@ class Painter {
       meter.did(64);
       // As in PostgreSQL what has no digits behind the point ends there, and the picture with it.
       bool ends = !digits_.finite || after_ == 0;
-      if (node.place == Place::point && ends && !overflow_) return out_;
+      if (node.place == Place::point && ends && !overflow_) return std::move(out_);
       paint_node(node);
       if (after_ < picture_.after && after_point_ && fraction_ == after_) {
         // So does a float behind its last digit, but for what goes with that.
@@ -136,7 +136,7 @@ class Painter {
         out_ += ' ';
       }
     }
-    return out_;
+    return std::move(out_);
   }
 
  private:

@@ -26,7 +26,7 @@ class PictureReader {
     return true;
   }
   void add(Place place, char text = 0, bool lower = false) {
-    picture_.nodes.push_back({place, text, lower});
+    append(picture_.nodes, {place, text, lower});
   }
   [[noreturn]] static void fail(const char* message) {
     throw SqlError(sqlstate::syntax_error, message);

@@ -234,7 +234,7 @@ Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text
   WorkMeter meter;
   auto add = [&](string_view part) {
     meter.did(part.size() + sizeof(Datum));
-    parts.push_back(has_null_text && part == null_text ? Datum() : text(part));
+    append(parts, has_null_text && part == null_text ? Datum() : text(part));
   };
   string_view rest = a[0].bytes();
   if (rest.empty()) return make_array(type_oid::text, {}, *context.arena);

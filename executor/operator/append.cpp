@@ -1,10 +1,14 @@
 // UNION ALL: the children's rows one after the other.
+#include "base/long_work.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
 
 namespace pgsilo {
 
 namespace {
+
+// There may be many thousands.
+constexpr size_t child_work = 4096;
 
 struct CompiledAppend final : CompiledOperator {
   std::vector<const CompiledOperator*> children;
@@ -15,8 +19,10 @@ class Append final : public Operator {
  public:
   Append(const CompiledAppend& compiled, ExecutionState& state)
       : Operator(state), compiled_(compiled) {
-    for (const CompiledOperator* child : compiled.children)
+    for (const CompiledOperator* child : compiled.children) {
+      did_work(child_work);
       children_.push_back(child->instantiate(state));
+    }
   }
 
   void open() override {
@@ -35,7 +41,10 @@ class Append final : public Operator {
     return false;
   }
   void close() override {
-    for (auto& child : children_) child->close();
+    for (auto& child : children_) {
+      did_needed_work(child_work);
+      child->close();
+    }
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/long_work.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/plan_tree.h"
@@ -32,8 +33,11 @@ struct Reads {
 
 class Finisher {
  public:
+  static constexpr size_t node_work = 4096;
+
   const Reads& reads_of(const PlanNode& node) {
     if (auto known = reads_.find(&node); known != reads_.end()) return known->second;
+    did_work(node_work);
     Reads reads;
     for_each_expression(node,
                         [&](const BoundExpression& expression) { add_reads(reads, expression); });

@@ -157,7 +157,7 @@ Datum array_slice(Datum array, std::span<const SliceBounds> bounds, Arena& arena
     if (part[i].lower > part[i].upper) return nothing();
   }
   AskingVector<Datum> values;
-  visit_part(shape, part, [&](uint32_t position) { values.push_back(reader.at(position)); });
+  visit_part(shape, part, [&](uint32_t position) { append(values, reader.at(position)); });
   return make_array(element, shape_of(part), values, arena);
 }
 
@@ -281,7 +281,7 @@ Datum array_of_arrays(const TypeInfo& element, std::span<const Datum> arrays, Ar
     if (first.dimensions == 0) first = reader.shape();
     if (!(reader.shape() == first))
       throw_misfit("cannot accumulate arrays of different dimensionality");
-    for (Datum value; reader.next(&value); meter.did(element_work)) values.push_back(value);
+    for (Datum value; reader.next(&value); meter.did(element_work)) append(values, value);
   }
   ArrayShape shape = arrays.empty() ? ArrayShape() : shape_above(first, arrays.size());
   return make_array(element, shape, values, arena);

@@ -173,7 +173,7 @@ class ArrayParser {
     }
     if (at_ >= text_.size()) fail("Unexpected end of input.");
     ++at_;
-    elements_.push_back({ctx_.arena->copy_string(item)});
+    append(elements_, {ctx_.arena->copy_string(item)});
   }
 
   void parse_plain() {
@@ -198,7 +198,7 @@ class ArrayParser {
     }
     item.resize(kept);
     bool null = !escaped && equal_ignoring_case(item, "null");
-    elements_.push_back({null ? std::string_view() : ctx_.arena->copy_string(item), null});
+    append(elements_, {null ? std::string_view() : ctx_.arena->copy_string(item), null});
   }
 
   ArrayShape shape_of_contents() {
@@ -360,13 +360,13 @@ void print_array(const TypeInfo& type, Datum value, ByteBuffer& out, const TypeC
       out.append(element.delimiter);
     }
     for (int32_t n = 0; n < begun; ++n) out.append('{');
+    meter.did(each.length + 32);
     if (each.null) {
       out.append("NULL");
       continue;
     }
     item.clear();
     element.print(each, item, ctx);
-    meter.did(item.size() + 32);
     print_item(item.view(), element.delimiter, out);
   }
   for (int32_t n = 0; n < reader.shape().dimensions; ++n) out.append('}');
@@ -415,15 +415,16 @@ Datum receive_array(const TypeInfo& type, std::string_view bytes, int32_t typmod
   shape.check_bounds();
   // Every element has a length word: a count beyond that is a lie told to make us allocate.
   if (count > reader.left() / 4) exact_bytes({}, 1);
-  AskingVector<Datum> values(count);
-  for (Datum& value : values) {
+  AskingVector<Datum> values;
+  values.reserve(count);
+  while (values.size() < count) {
     int32_t length = reader.word();
-    if (length == -1) {
-      check_domain(element, Datum(), ctx);
-      continue;
-    }
-    if (length < 0) exact_bytes({}, 1);
-    value = element.receive(reader.take(static_cast<size_t>(length)), typmod, ctx);
+    if (length < -1) exact_bytes({}, 1);
+    Datum value;
+    if (length == -1) check_domain(element, value, ctx);
+    if (length >= 0) value = element.receive(reader.take(static_cast<size_t>(length)), typmod, ctx);
+    values.push_back(value);
+    did_work(value.length + 32);
   }
   if (!reader.at_end()) throw_malformed("incorrect binary data format");
   // An array without elements has no dimensions; vectors begin at 0 all the same.

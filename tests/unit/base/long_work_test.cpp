@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/asking_allocator.h"
+#include "base/byte_buffer.h"
 #include "tests/unit/base/counted_pauses.h"
 
 namespace pgsilo {
@@ -26,6 +28,29 @@ TEST(LongWorkTest, EndsWithWhatAPauseThrows) {
   run_with(pauses, [&] { fill_value(to.data(), 'y', to.size()); });
   EXPECT_EQ(pauses.count, 3);
   EXPECT_EQ(to.find('x'), 3 * WorkMeter::block);
+}
+
+// What is there is copied a block at a time, whatever it grows by, and stays where it ends.
+TEST(LongWorkTest, ContainersMoveInParts) {
+  CountedPauses pauses;
+  AskingVector<uint64_t> values;
+  run_with(pauses, [&] {
+    for (uint64_t i = 0; i < 1'000'000; ++i) append(values, i);
+  });
+  EXPECT_GE(pauses.count, 100);
+  ASSERT_EQ(values.size(), 1'000'000);
+  for (uint64_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i);
+
+  CountedPauses buffer_pauses;
+  ByteBuffer buffer;
+  run_with(buffer_pauses, [&] {
+    while (buffer.size() < 8'000'000) buffer.append("0123456789");
+  });
+  EXPECT_GE(buffer_pauses.count, 50);
+  buffer_pauses.last = buffer_pauses.count + 1;
+  run_with(buffer_pauses, [&] { buffer.reserve(buffer.capacity()); });
+  EXPECT_EQ(buffer.size(), 8'000'000);
+  EXPECT_EQ(buffer.view().substr(7'999'990), "0123456789");
 }
 
 // What must come to its end only gives way.
