@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/asking_allocator.h"
@@ -353,7 +354,7 @@ Datum formatted(EvalContext& context, Datum value, string_view pattern) {
   ByteBuffer text;
   print_numeric(value, text);
   Digits digits = digits_of(text.view());
-  return Datum::of_bytes(arena.copy_string(Painter(picture, digits).paint()));
+  return Datum::of_bytes(copy_value(Painter(picture, digits).paint(), arena));
 }
 
 Datum float_to_char(EvalContext& context, double value, int significant, string_view pattern) {
@@ -369,7 +370,7 @@ Datum float_to_char(EvalContext& context, double value, int significant, string_
   if (!plain || !std::isfinite(value))
     return formatted(context, numeric_from_float8(value, arena), pattern);
   Digits digits = digits_of_float(value, significant, picture.after);
-  return Datum::of_bytes(arena.copy_string(Painter(picture, digits).paint()));
+  return Datum::of_bytes(copy_value(Painter(picture, digits).paint(), arena));
 }
 
 Datum numeric_to_char(EvalContext& context, const Datum* a) {

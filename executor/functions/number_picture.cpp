@@ -1,5 +1,7 @@
 #include "executor/functions/number_picture.h"
 
+#include <utility>
+
 #include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/scan.h"
@@ -16,7 +18,7 @@ class PictureReader {
 
   NumberPicture read() {
     for (WorkMeter meter; !text_.empty(); meter.did(64)) read_node();
-    return picture_;
+    return std::move(picture_);
   }
 
  private:
