@@ -1,6 +1,5 @@
-// What is known of operators once the plan is whole: which may return other rows when they are run
-// again within one execution, and what that depends on; which have to keep the order of what they
-// read.
+// What is known of operators once the plan is whole: what their rows depend on when they are run
+// again within one execution; which have to keep the order of what they read.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,7 +27,6 @@ void add(Parameters& parameters, const ExecutionParameterExpression* parameter) 
 struct Reads {
   Parameters parameters;
   std::unordered_set<int32_t> work_tables;
-  bool is_volatile = false;
 };
 
 class Finisher {
@@ -64,7 +62,6 @@ class Finisher {
     for (const ExecutionParameterExpression* parameter : other.parameters)
       add(reads.parameters, parameter);
     reads.work_tables.insert(other.work_tables.begin(), other.work_tables.end());
-    reads.is_volatile |= other.is_volatile;
   }
 
   void add_reads(Reads& reads, const BoundExpression& expression) {
@@ -77,9 +74,6 @@ class Finisher {
     for_each_child(expression, [&](const BoundExpression& child) { collect(reads, child); });
     if (auto* parameter = try_as<ExecutionParameterExpression>(&expression))
       add(reads.parameters, parameter);
-    if (auto* call = try_as<CallExpression>(&expression)) {
-      reads.is_volatile |= call->volatility == Volatility::volatile_;
-    }
     if (auto* node = try_as<CaseExpression>(&expression)) remove(reads, node->argument_parameter);
     if (auto* subplan = try_as<SubplanExpression>(&expression)) {
       merge(reads, reads_of(*subplan->plan));
@@ -136,8 +130,7 @@ void finish_plan(StatementPlanning& statement) {
   for (const PlanNode* node : statement.ordered) ordered.add(*node);
   for (PlanNode* node : statement.nodes) {
     const Reads& reads = finisher.reads_of(*node);
-    node->depends_on_parameters =
-        reads.is_volatile || !reads.parameters.empty() || !reads.work_tables.empty();
+    node->depends_on_parameters = !reads.parameters.empty() || !reads.work_tables.empty();
     if (node->kind == PlanKind::hash_join)
       static_cast<HashJoinNode*>(node)->keeps_order = ordered.contains(node);
     // Made for what is not volatile.

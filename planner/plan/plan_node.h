@@ -15,8 +15,8 @@
 //   joins, sorts and hash tables like any value and stays valid until the statement ends.
 //
 // Rescans. A nested loop, a subplan or a limit may restart an operator; what changed meanwhile are
-// execution parameters (bound/expression.h). An operator with `depends_on_parameters` false returns
-// the same rows every time in one Execution.
+// execution parameters (bound/expression.h). Who keeps an operator's rows replays them where its
+// `depends_on_parameters` is false, as PostgreSQL does: volatile functions are not called again.
 //
 // Nodes live in the PlannedStatement's Arena, are trivially destructible and immutable once
 // planned. Thread safety: immutable, so free.
@@ -80,8 +80,7 @@ struct PlanColumn {
 
 struct PlanNode {
   PlanKind kind = PlanKind::result;
-  // Its result may differ between two rescans: it, or something below, reads an execution parameter
-  // that is set outside of it, or calls a volatile function.
+  // It, or something below, reads an execution parameter that is set outside of it.
   bool depends_on_parameters = false;
   std::span<const PlanColumn> columns;
   // Estimates, in PostgreSQL's units; explain's "(cost=startup..total rows=rows width=width)".
